@@ -1,0 +1,37 @@
+// Settings of the API process, read once.
+import {
+  type CommonSettings,
+  type Environment,
+  readCommonSettings,
+  SettingsReader,
+} from "@tandem/engine/domain/settings";
+
+/** Settings of the API process. */
+export interface ApiConfig extends CommonSettings {
+  host: string;
+  port: number;
+  /** A first key of organization `default`, made at start when it is missing. */
+  apiKey?: string;
+}
+
+/**
+ * Reads the settings.
+ *
+ * @throws {SettingsError} with every problem at once
+ */
+export function loadConfig(env: Environment): ApiConfig {
+  const reader = new SettingsReader(env);
+  const common = readCommonSettings(reader);
+  const apiKey = reader.text("TANDEM_API_KEY");
+  const config = {
+    ...common,
+    host: reader.text("HOST") ?? "127.0.0.1",
+    port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+  if (apiKey !== undefined && !/^\S{8,200}$/.test(apiKey)) {
+    reader.problem("TANDEM_API_KEY must have 8 to 200 characters and no spaces");
+  }
+  reader.finish();
+  return config;
+}

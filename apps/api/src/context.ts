@@ -1,0 +1,41 @@
+// What routes work with. Made once per process and passed to every route.
+
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { Principal } from "@tandem/engine/domain/api-keys";
+import type { ModelSettings } from "@tandem/engine/domain/models";
+import type { Engine } from "@tandem/engine/engine";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Waiters } from "./waiting/waiters.ts";
+
+/** The parts that routes share. */
+export interface ApiContext {
+  engine: Engine;
+  models: ModelSettings;
+  waiters: Waiters;
+}
+
+/** A Fastify instance whose routes are typed by their schemas. */
+export type App = FastifyInstance<
+  import("node:http").Server,
+  import("node:http").IncomingMessage,
+  import("node:http").ServerResponse,
+  import("fastify").FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who the request is from; null on routes without a key. */
+    principal: Principal | null;
+  }
+  interface FastifyContextConfig {
+    /** `none` on routes that need no key. */
+    auth?: "none";
+  }
+}
+
+/** Who the request is from, on routes that need a key. */
+export function principalOf(request: Pick<FastifyRequest, "principal">): Principal {
+  if (!request.principal) throw new Error("A route that needs a principal was reached without one.");
+  return request.principal;
+}

@@ -1,0 +1,90 @@
+// The one place where errors become replies. Codes map to statuses here and nowhere else.
+
+import { type ErrorCode, type Fault, TandemError } from "@tandem/engine/domain/errors";
+import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { App } from "../context.ts";
+
+/** The HTTP status of each error code. */
+export const HTTP_STATUS = {
+  unauthorized: 401,
+  not_found: 404,
+  session_not_found: 404,
+  agent_not_found: 404,
+  calls_unknown: 404,
+  session_finished: 409,
+  result_conflict: 409,
+  agent_exists: 409,
+  agent_read_only: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  json_invalid: 422,
+  invalid_request: 422,
+  rate_limited: 429,
+  unavailable: 503,
+  internal: 500,
+} as const satisfies Record<ErrorCode, number>;
+
+/** When a client may try again after a 503, in whole seconds. */
+const RETRY_AFTER_S = 1;
+
+/** Errors of Fastify itself, in our words. */
+const FASTIFY_ERRORS: Record<string, { code: ErrorCode; message: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: "body_too_large", message: "The body is over 10,000,000 bytes." },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: "unsupported_media_type",
+    message: "The body must be sent as application/json.",
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: "json_invalid",
+    message: "The body's length is not what Content-Length says.",
+  },
+  FST_ERR_BAD_URL: { code: "not_found", message: "The path is not a valid URL." },
+  FST_ERR_MAX_PARAM_LENGTH: { code: "not_found", message: "The path is too long." },
+};
+
+/** Adds the handlers for errors and unknown routes. */
+export function answerErrors(app: App): void {
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    sendError(toTandemError(error), request, reply),
+  );
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0];
+    return sendError(new TandemError("not_found", `There is no ${request.method} ${path}.`), request, reply);
+  });
+}
+
+function toTandemError(error: FastifyError): TandemError {
+  if (error instanceof TandemError) return error;
+  const known = FASTIFY_ERRORS[error.code];
+  if (known) return new TandemError(known.code, known.message, { cause: error });
+  if (isDatabaseUnavailable(error) || isCatalogueUnavailable(error)) {
+    return new TandemError("unavailable", "The database is out of reach; try again shortly.", {
+      cause: error,
+    });
+  }
+  return new TandemError("internal", "Something went wrong on the server.", { cause: error });
+}
+
+/** Prisma's codes of a database that is out of reach (P1xxx), and of a pool without a free connection (P2024). */
+function isCatalogueUnavailable(error: FastifyError): boolean {
+  const isKnown = /^(P1\d{3}|P2024)$/.test(error.code ?? "");
+  return isKnown || (error.cause !== undefined && isDatabaseUnavailable(error.cause));
+}
+
+function sendError(error: TandemError, request: FastifyRequest, reply: FastifyReply) {
+  const status = HTTP_STATUS[error.code];
+  if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+  else request.log.info({ code: error.code }, error.message);
+  if (status === 503) reply.header("retry-after", RETRY_AFTER_S);
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  return reply
+    .code(status)
+    .type("application/json; charset=utf-8")
+    .send({ detail: toDetail(error, status), code: error.code, request_id: request.id, ...error.extra });
+}
+
+function toDetail(error: TandemError, status: number): string | Fault[] {
+  if (status !== 422) return error.message;
+  return error.faults.length > 0 ? error.faults : [{ loc: ["body"], msg: error.message, type: error.code }];
+}

@@ -1,0 +1,102 @@
+// Checking requests against the route schemas, and saying what is wrong in the reference's 422 shape.
+
+import type { TSchema } from "@sinclair/typebox";
+import { type Fault, TandemError } from "@tandem/engine/domain/errors";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+import type { FastifySchemaCompiler } from "fastify";
+import { namedSchemas } from "../schemas/index.ts";
+
+const OPTIONS = { strict: false, allErrors: false, verbose: true, removeAdditional: false } as const;
+
+/** Bodies keep their types; only text from the URL is turned into numbers and booleans. */
+const bodies = createAjv({ ...OPTIONS, useDefaults: false, coerceTypes: false });
+const urls = createAjv({ ...OPTIONS, useDefaults: true, coerceTypes: true });
+
+function createAjv(options: ConstructorParameters<typeof Ajv>[0]): Ajv {
+  const ajv = addFormats.default(new Ajv(options));
+  ajv.addKeyword({ keyword: "errorHint", schemaType: "string" });
+  for (const schema of namedSchemas) ajv.addSchema(schema, `${schema.$id}#`);
+  return ajv;
+}
+
+/** The part of the URL or message that a schema is for, in the reference's words. */
+const PARTS: Record<string, string> = {
+  body: "body",
+  querystring: "query",
+  params: "path",
+  headers: "header",
+};
+
+/** Compiles a route's schema; its check throws the 422 itself. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const ajv = httpPart === "body" ? bodies : urls;
+  const validate = ajv.compile(schema);
+  const part = PARTS[httpPart ?? "body"] ?? "body";
+  return (value: unknown) => {
+    const fault = findFault(validate, value, part);
+    if (fault) throw new TandemError("invalid_request", fault.msg, { faults: [fault] });
+    return { value };
+  };
+};
+
+/** A check of a value against part of a named schema, for values that are not a whole body. */
+export function compileFragment(schema: object): (value: unknown, loc: (string | number)[]) => Fault | null {
+  const validate = bodies.compile(schema);
+  return (value, loc) => {
+    const fault = findFault(validate, value, "");
+    return fault && { ...fault, loc: [...loc, ...fault.loc.slice(1)] };
+  };
+}
+
+function findFault(validate: ValidateFunction, value: unknown, part: string): Fault | null {
+  if (validate(value)) return null;
+  const errors = validate.errors ?? [];
+  const best = errors.reduce((a, b) => (rank(b) > rank(a) ? b : a));
+  return { loc: [part, ...toPath(best)], msg: toWords(best), type: best.keyword };
+}
+
+/**
+ * How much an error says. Where a value may have several shapes, each shape that does not fit gives an error; the
+ * one that got furthest into the value is about the shape that was meant.
+ */
+function rank(error: ErrorObject): number {
+  if (error.keyword === "anyOf" || error.keyword === "oneOf") return -2;
+  if (error.keyword === "const" || (error.keyword === "type" && error.params.type === "null")) return -1;
+  return toPath(error).length;
+}
+
+function toPath(error: ErrorObject): (string | number)[] {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment));
+  const field = error.params.missingProperty ?? error.params.additionalProperty;
+  return field === undefined ? path : [...path, String(field)];
+}
+
+function toWords(error: ErrorObject): string {
+  const name = toPath(error).join(".") || "the value";
+  switch (error.keyword) {
+    case "required":
+      return `${name} is required`;
+    case "additionalProperties":
+      return `${name} is not a field here`;
+    case "enum":
+      return `${name} must be one of ${error.params.allowedValues.join(", ")}`;
+    case "type":
+      return `${name} must be of type ${error.params.type}, not ${typeName(error.data)}`;
+    case "pattern":
+      return `${name} must be ${error.parentSchema?.errorHint ?? `text of the form ${error.params.pattern}`}`;
+    case "format":
+      return `${name} must be a ${error.params.format}`;
+    default:
+      return `${name} ${error.message ?? "is not allowed"}`;
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}

@@ -1,0 +1,46 @@
+import { Type } from "@sinclair/typebox";
+import { TandemError } from "@tandem/engine/domain/errors";
+import { checkDatabase } from "@tandem/engine/postgres/pool";
+import type { ApiContext, App } from "../../context.ts";
+import { errorReplies } from "../../schemas/errors.ts";
+
+/** How long each part has to answer, in milliseconds. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** `GET /readyz`: database, queue and wake-ups can be reached; 503 with the reason when not. */
+export function getReadinessRoute(app: App, { engine }: ApiContext): void {
+  app.route({
+    method: "GET",
+    url: "/readyz",
+    config: { auth: "none" },
+    schema: {
+      operationId: "getReadiness",
+      tags: ["server"],
+      summary: "Whether requests can be served",
+      security: [],
+      response: { 200: Type.Object({ status: Type.Literal("ready") }), 503: errorReplies[503] },
+    },
+    async handler() {
+      await Promise.all([
+        check("the database", checkDatabase(engine.pool)),
+        check("the queue", engine.queue.ready()),
+        check("the wake-up channel", engine.wake.ready()),
+      ]);
+      return { status: "ready" as const };
+    },
+  });
+}
+
+async function check(what: string, probe: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([probe, timeout]);
+  } catch (error) {
+    throw new TandemError("unavailable", `${what} is out of reach`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,103 @@
+import { Type } from "@sinclair/typebox";
+import type { ChangesRow } from "@tandem/engine/postgres/read-events";
+import { getChanges } from "@tandem/engine/queries/sessions";
+import type { FastifyReply } from "fastify";
+import { type ApiContext, type App, principalOf } from "../../context.ts";
+import { errorsOf, noContent } from "../../schemas/errors.ts";
+import { SessionParams } from "../../schemas/params.ts";
+import { SessionChanges, toTime } from "../../schemas/sessions.ts";
+import { nullable, ref } from "../../schemas/typebox.ts";
+import { hasNews, waitForNews } from "../../waiting/wait-for-news.ts";
+
+/** Longest wait, in seconds: below the 30 s after which proxies give up. */
+const MAX_WAIT_S = 25;
+const MAX_INT = 2_147_483_647;
+
+const Query = Type.Object({
+  from_index: Type.Integer({
+    minimum: 0,
+    maximum: MAX_INT,
+    default: 0,
+    description: "The cursor: the number of events already seen.",
+  }),
+  limit: Type.Optional(
+    nullable(Type.Integer({ minimum: 0, maximum: MAX_INT }), { description: "Most events to return." }),
+  ),
+  include_events: Type.Boolean({ default: true, description: "False gives the state without the events." }),
+  wait_for_seconds: Type.Integer({
+    minimum: 0,
+    maximum: MAX_WAIT_S,
+    default: 0,
+    description: "How long to wait when there is nothing new.",
+  }),
+});
+
+/** `GET /sessions/{id}/changes`: the long poll. Subscribe, read, wait, read again: nothing falls between. */
+export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext): void {
+  app.route({
+    method: "GET",
+    url: "/api/v2/sessions/:id/changes",
+    schema: {
+      operationId: "getSessionChanges",
+      tags: ["sessions"],
+      summary: "Wait for changes of a session",
+      description:
+        "Answers at once when there are events from `from_index` on, or when the session has ended; else waits. " +
+        '204 when nothing is new; its `ETag` is the cursor, `"N"`.',
+      params: SessionParams,
+      querystring: Query,
+      response: {
+        200: ref(SessionChanges),
+        204: noContent("Nothing is new."),
+        ...errorsOf(404),
+      },
+    },
+    async handler(request, reply) {
+      const {
+        from_index: fromIndex,
+        limit = null,
+        include_events: withEvents,
+        wait_for_seconds: waitS,
+      } = request.query;
+      const key = {
+        organizationId: principalOf(request).organizationId,
+        sessionId: request.params.id,
+        fromIndex,
+        limit: withEvents ? limit : 0,
+      };
+      const read = () => getChanges(engine, key);
+      if (waitS === 0) return sendChanges(reply, await read(), fromIndex);
+      const row = await waitForNews({
+        waiters,
+        sessionId: key.sessionId,
+        cursor: fromIndex,
+        timeoutMs: waitS * 1_000,
+        read,
+        response: reply.raw,
+      });
+      return row ? sendChanges(reply, row, fromIndex) : reply.hijack();
+    },
+  });
+}
+
+function sendChanges(reply: FastifyReply, row: ChangesRow, fromIndex: number) {
+  if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send(null);
+  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, fromIndex));
+}
+
+/** The reply as JSON text: events, answer and usage are passed on as they are stored. */
+function toChangesJson(row: ChangesRow, fromIndex: number): string {
+  const head = JSON.stringify({
+    status: row.status,
+    started_at: toTime(row.startedAt),
+    finished_at: toTime(row.finishedAt),
+    error: row.error,
+    error_code: row.errorCode,
+    outcome: row.outcome,
+    reason: row.reason,
+    next_index: fromIndex + row.eventCount,
+  });
+  const metrics = `{"steps":${row.steps},"cost_per_model":${row.usage}}`;
+  const rest = `"answer":${row.answer ?? "null"},"metrics":${metrics},"new_events":[${row.events ?? ""}]`;
+  return `${head.slice(0, -1)},${rest}}`;
+}

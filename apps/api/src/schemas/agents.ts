@@ -1,0 +1,205 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  AGENT_NAME_PATTERN,
+  type AgentDefinition,
+  type EnvironmentDefinition,
+} from "@tandem/engine/domain/agents";
+import type { JsonObject } from "@tandem/engine/domain/json";
+import { nullable, openObject, ref, stringEnum } from "./typebox.ts";
+
+export const ToolDefinition = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Letters, digits, `_` and `-`, first a letter or `_`. Unique in a session.",
+    }),
+    description: Type.String({ minLength: 1, description: "What the tool does, for the model." }),
+    input_schema: Type.Optional(
+      openObject(
+        "JSON Schema of the arguments; its top level is an object. Missing: any object is accepted.",
+      ),
+    ),
+  },
+  {
+    $id: "ToolDefinition",
+    examples: [
+      {
+        name: "get_order_status",
+        description: "Look up the status of an order by its id.",
+        input_schema: {
+          type: "object",
+          properties: { order_id: { type: "string", description: "The order's id, for example A-1001." } },
+          required: ["order_id"],
+        },
+      },
+    ],
+  },
+);
+
+export const Skill = Type.Object(
+  {
+    name: Type.String({ minLength: 1 }),
+    description: Type.String({ minLength: 1 }),
+    body: Type.String({ minLength: 1 }),
+    source: Type.Optional(nullable(Type.String())),
+    url_pattern: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 1024 }))),
+  },
+  { $id: "Skill" },
+);
+
+const userDevice = ["user_device", "cloud"] as const;
+
+/** The fields of the reference's two kinds. Other kinds bring fields of their own. */
+const environmentFields = {
+  id: Type.String({ minLength: 1, description: "Defaults to the kind." }),
+  kind: Type.String({ default: "web", description: "For example `web` or `desktop`." }),
+  host: stringEnum(userDevice),
+  start_url: Type.String(),
+  headless: Type.Boolean(),
+  session_id: nullable(Type.String()),
+  mode: openObject("How a browser is seen."),
+  lazy: Type.Boolean(),
+  vault_id: nullable(Type.String({ format: "uuid" })),
+  browser_profile_id: nullable(Type.String({ format: "uuid" })),
+  use_default_browser_profile: Type.Boolean(),
+  persist_browser_profile: Type.Boolean(),
+  network: nullable(openObject("A browser's proxy.")),
+};
+
+export const Environment = Type.Unsafe<EnvironmentInput>(
+  Type.Partial(Type.Object(environmentFields), {
+    $id: "Environment",
+    additionalProperties: true,
+    description: "An environment. This server provides none; sessions say so in their events and go on.",
+  }),
+);
+
+/** An environment as it may be sent. */
+export type EnvironmentInput = JsonObject & { id?: string; kind?: string };
+
+const parts = {
+  environments: Type.Array(Type.Union([Type.String(), ref(Environment)]), {
+    description: "Names of registered environments, or definitions.",
+  }),
+  model: nullable(Type.String(), { description: "`provider/model`; null takes the server's default." }),
+  instructions: nullable(Type.String(), { description: "What the agent is told before the messages." }),
+  subagents: nullable(Type.Array(Type.Union([Type.String(), Type.Unsafe<AgentInput>({ $ref: "Agent#" })])), {
+    description: "Names of registered agents, or definitions.",
+  }),
+  skills: nullable(Type.Array(Type.Union([Type.String(), ref(Skill)]))),
+  answer_format: nullable(openObject("JSON Schema of the answer."), {
+    description: "JSON Schema that the final answer must fit.",
+  }),
+  tools: nullable(Type.Array(ref(ToolDefinition)), {
+    description: "Tools that run in the caller's process.",
+  }),
+};
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: 127,
+  pattern: AGENT_NAME_PATTERN,
+  errorHint: "lowercase letters, digits and hyphens, alphanumeric at both ends, at most one `prefix/`",
+  description: "Lowercase letters, digits and hyphens; at most one `prefix/`.",
+});
+const description = Type.String({ minLength: 1, description: "What the agent is for." });
+
+const optionalParts = {
+  environments: Type.Optional(parts.environments),
+  model: Type.Optional(parts.model),
+  instructions: Type.Optional(parts.instructions),
+  subagents: Type.Optional(parts.subagents),
+  skills: Type.Optional(parts.skills),
+  answer_format: Type.Optional(parts.answer_format),
+  tools: Type.Optional(parts.tools),
+};
+
+/** An agent as it may be sent inside a request. */
+export interface AgentInput {
+  name: string;
+  description?: string;
+  environments?: (string | EnvironmentInput)[];
+  model?: string | null;
+  instructions?: string | null;
+  subagents?: (string | AgentInput)[] | null;
+  skills?: (string | Static<typeof Skill>)[] | null;
+  answer_format?: JsonObject | null;
+  tools?: Static<typeof ToolDefinition>[] | null;
+}
+
+/** An agent in a request: only the name is required. */
+export const Agent = Type.Unsafe<AgentInput>(
+  Type.Object(
+    { name, description: Type.Optional(description), ...optionalParts },
+    {
+      $id: "Agent",
+      description: "An agent. In a session's request only the name is required.",
+      examples: [
+        {
+          name: "support",
+          description: "Answers questions about orders.",
+          instructions: "Look orders up before you answer.",
+          environments: [],
+        },
+      ],
+    },
+  ),
+);
+
+/** An agent that is being registered: people find it by its description, so it needs one. */
+export const NewAgent = Type.Unsafe<AgentInput & { description: string }>(
+  Type.Object({ name, description, ...optionalParts }, { $id: "NewAgent" }),
+);
+
+/** An agent as it is stored and shown. */
+export const StoredAgent = Type.Unsafe<AgentDefinition>(
+  Type.Object(
+    { name, description, environments: parts.environments, ...omitEnvironments(optionalParts) },
+    { $id: "StoredAgent" },
+  ),
+);
+
+function omitEnvironments<T extends { environments: unknown }>({ environments: _, ...others }: T) {
+  return others;
+}
+
+export const PatchAgent = Type.Object(
+  {
+    description: Type.Optional(nullable(description)),
+    ...optionalParts,
+    environments: Type.Optional(nullable(parts.environments)),
+  },
+  { $id: "PatchAgent" },
+);
+
+/** The fields of an agent that are kept; what else was sent is not. */
+const FIELDS = ["model", "instructions", "subagents", "skills", "answer_format", "tools"] as const;
+
+/** A sent agent with its defaults filled in: the description is the name, an environment's id its kind. */
+export function toAgentDefinition(sent: AgentInput): AgentDefinition {
+  const known = Object.fromEntries(
+    FIELDS.flatMap((key) => (sent[key] === undefined ? [] : [[key, sent[key]]])),
+  );
+  return {
+    name: sent.name,
+    description: sent.description ?? sent.name,
+    environments: (sent.environments ?? []).map(toEnvironment),
+    ...known,
+    ...(sent.subagents
+      ? {
+          subagents: sent.subagents.map((entry) =>
+            typeof entry === "string" ? entry : toAgentDefinition(entry),
+          ),
+        }
+      : {}),
+  };
+}
+
+function toEnvironment(sent: string | EnvironmentInput): string | EnvironmentDefinition {
+  if (typeof sent === "string") return sent;
+  const kind = sent.kind ?? "web";
+  return { ...sent, id: sent.id ?? kind, kind };
+}
+
+export const agentSchemas = [ToolDefinition, Skill, Environment, Agent, NewAgent, StoredAgent, PatchAgent];

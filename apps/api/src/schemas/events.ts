@@ -1,0 +1,155 @@
+// The events of a history, as the reference has them, and ours. Replies carry them as they were stored.
+import { type TSchema, Type } from "@sinclair/typebox";
+import { ANSWER_OUTCOMES } from "@tandem/engine/domain/events";
+import { ImageContent } from "./messages.ts";
+import { ErrorEvent, ToolRequest, ToolResultEvent } from "./tool-results.ts";
+import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
+
+const open = { additionalProperties: true } as const;
+
+export const AnswerOutcome = stringEnum(ANSWER_OUTCOMES, {
+  $id: "AnswerOutcome",
+  description: "How good the answer is; set with the final answer.",
+});
+
+const tokens = {
+  name: Type.String({ description: "The model." }),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer({ description: "Reasoning tokens included." }),
+  reasoning_tokens: Type.Integer(),
+};
+
+export const ModelUsage = Type.Object(tokens, { $id: "ModelUsage" });
+export const ModelCost = Type.Object(tokens, { $id: "ModelCost", ...open });
+export const Metrics = Type.Object(
+  { steps: Type.Integer(), cost_per_model: Type.Array(ref(ModelCost)) },
+  { $id: "Metrics", ...open },
+);
+
+export const PolicyEvent = Type.Object(
+  {
+    kind: Type.Literal("policy_event"),
+    reasoning_content: nullable(Type.String()),
+    content: nullable(Type.String(), { description: "What the model said." }),
+    tool_reqs: Type.Array(ref(ToolRequest), { description: "Every call that the model asked for." }),
+    validation_errors: Type.Array(Type.String(), { description: "What was wrong with the reply." }),
+  },
+  { $id: "PolicyEvent" },
+);
+export const AnswerEvent = Type.Object(
+  {
+    kind: Type.Literal("answer_event"),
+    answer: Type.Union([Type.String(), openObject("A structured answer.")]),
+    outcome: nullable(ref(AnswerOutcome)),
+  },
+  { $id: "AnswerEvent" },
+);
+export const MessageEvent = Type.Object(
+  {
+    kind: Type.Literal("message_event"),
+    caller_id: Type.String(),
+    content: Type.Array(Type.Union([Type.String(), ref(ImageContent)])),
+  },
+  { $id: "MessageEvent" },
+);
+
+export const AgentEvent = typed(
+  "AgentEvent",
+  Type.Union([ref(PolicyEvent), ref(ToolResultEvent), ref(AnswerEvent), ref(ErrorEvent), ref(MessageEvent)]),
+  "What the agent, its tools and its user said. `data.kind` tells them apart.",
+);
+
+export const RequestStartEvent = typed(
+  "RequestStartEvent",
+  Type.Object({}, open),
+  "The request was accepted.",
+);
+export const AgentStartedEvent = typed(
+  "AgentStartedEvent",
+  Type.Object({}, open),
+  "A worker took the session up.",
+);
+export const ActiveStateChangeEvent = typed(
+  "ActiveStateChangeEvent",
+  Type.Object(
+    {
+      state: stringEnum(["running", "idle", "awaiting_tool_results"] as const),
+      pending_tool_calls: Type.Optional(
+        nullable(Type.Array(ref(ToolRequest)), { description: "Every call that waits for the caller." }),
+      ),
+    },
+    open,
+  ),
+  "The session's state changed, or the list of its pending calls did.",
+);
+export const MetricsUpdateEvent = typed(
+  "MetricsUpdateEvent",
+  Type.Object({ metrics: ref(Metrics) }, open),
+  "Steps and tokens so far.",
+);
+export const AgentCompletionEvent = typed(
+  "AgentCompletionEvent",
+  Type.Object({ reason: stringEnum(["finished", "stopped", "timed_out"] as const) }, open),
+  "The run ended.",
+);
+export const AgentErrorEvent = typed(
+  "AgentErrorEvent",
+  Type.Object(
+    {
+      error: Type.String(),
+      trace: Type.Optional(Type.String()),
+      info: Type.Optional(nullable(openObject("The error's code and reason."))),
+    },
+    open,
+  ),
+  "The run failed.",
+);
+export const LateToolResultEvent = typed(
+  "LateToolResultEvent",
+  Type.Object({ tool_req: ref(ToolRequest), result: anyJson("The result.") }, open),
+  "A result that came after its call had been withdrawn. The model does not see it.",
+);
+export const ToolCallCancelledEvent = typed(
+  "ToolCallCancelledEvent",
+  Type.Object({ tool_req: ref(ToolRequest), reason: Type.String() }, open),
+  "A call was withdrawn: its handler can stop.",
+);
+
+const typedEvents = [
+  RequestStartEvent,
+  AgentStartedEvent,
+  AgentEvent,
+  ActiveStateChangeEvent,
+  MetricsUpdateEvent,
+  AgentCompletionEvent,
+  AgentErrorEvent,
+  LateToolResultEvent,
+  ToolCallCancelledEvent,
+];
+
+export const SessionEvent = Type.Union(
+  typedEvents.map((schema) => ref(schema)),
+  {
+    $id: "SessionEvent",
+    description: "One line of a session's history. `type` tells them apart.",
+  },
+);
+
+function typed<T extends TSchema>(type: string, data: T, description: string) {
+  return Type.Object(
+    { timestamp: timestamp(), type: Type.Literal(type), data },
+    { $id: type, description, ...open },
+  );
+}
+
+export const eventSchemas = [
+  AnswerOutcome,
+  ModelUsage,
+  ModelCost,
+  Metrics,
+  PolicyEvent,
+  AnswerEvent,
+  MessageEvent,
+  ...typedEvents,
+  SessionEvent,
+];

@@ -1,0 +1,23 @@
+// Every named schema, in the order in which they refer to each other.
+import { agentSchemas, StoredAgent } from "./agents.ts";
+import { errorSchemas } from "./errors.ts";
+import { eventSchemas } from "./events.ts";
+import { messageSchemas } from "./messages.ts";
+import { sessionRequestSchemas } from "./session-request.ts";
+import { page, sessionSchemas } from "./sessions.ts";
+import { toolResultSchemas } from "./tool-results.ts";
+import { ref } from "./typebox.ts";
+
+export const AgentPage = page("Page_Agent_", ref(StoredAgent));
+
+/** All schemas that have a name in the OpenAPI document. */
+export const namedSchemas = [
+  ...errorSchemas,
+  ...messageSchemas,
+  ...agentSchemas,
+  ...sessionRequestSchemas,
+  ...toolResultSchemas,
+  ...eventSchemas,
+  ...sessionSchemas,
+  AgentPage,
+];

@@ -1,0 +1,35 @@
+// Parameters of paths and queries that several routes share.
+import { Type } from "@sinclair/typebox";
+
+/** `{id}` of a session's routes. */
+export const SessionParams = Type.Object({
+  id: Type.String({ format: "uuid", description: "The session's id." }),
+});
+
+/** `{agent_name}` of an agent's routes. */
+export const AgentParams = Type.Object({
+  agent_name: Type.String({
+    minLength: 1,
+    maxLength: 127,
+    description: "The agent's name; it may hold one slash.",
+  }),
+});
+
+/** Numbers of a page, from 1, and its size. */
+export const pageQuery = (size: { default: number; max: number }) => ({
+  page: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1,
+    description: "The page's number, from 1.",
+  }),
+  size: Type.Integer({
+    minimum: 1,
+    maximum: size.max,
+    default: size.default,
+    description: "Items per page.",
+  }),
+});
+
+/** Where a page starts. */
+export const toOffset = (query: { page: number; size: number }): number => (query.page - 1) * query.size;

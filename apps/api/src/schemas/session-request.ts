@@ -1,0 +1,71 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Agent } from "./agents.ts";
+import { UserMessageEvent } from "./messages.ts";
+import { nullable, openObject, ref } from "./typebox.ts";
+
+/** 30 days, in minutes. */
+const DEFAULT_DELETE_AFTER_MIN = 43_200;
+
+const minutes = (description: string) =>
+  Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
+
+export const SessionRequest = Type.Object(
+  {
+    agent: Type.Union([Type.String({ minLength: 1 }), ref(Agent)], {
+      description: "The name of a registered agent, or a definition.",
+    }),
+    messages: Type.Optional(
+      nullable(Type.Union([Type.String(), ref(UserMessageEvent), Type.Array(ref(UserMessageEvent))]), {
+        description: "The first messages: a text, one message, or a list.",
+      }),
+    ),
+    max_steps: Type.Optional(
+      nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
+        description: "After so many steps one last step without tools must answer. Null: no bound.",
+      }),
+    ),
+    max_time_s: Type.Optional(nullable(Type.Number({ exclusiveMinimum: 0 }))),
+    idle_timeout_s: Type.Optional(nullable(Type.Integer({ exclusiveMinimum: 0 }))),
+    delete_after_min: minutes("How long the session is kept after its end. Null: for good."),
+    delete_screenshot_after_min: minutes("How long screenshots are kept after the session's end."),
+    queue: Type.Optional(Type.Boolean({ default: true })),
+    group_id: Type.Optional(
+      nullable(Type.String(), { description: "Groups sessions; lists can be narrowed by it." }),
+    ),
+    parent_session_id: Type.Optional(nullable(Type.String())),
+    overrides: Type.Optional(
+      openObject(
+        "Dotted paths to values that replace those of the agent, for example `agent.instructions` or " +
+          "`agent.environments[kind=web].start_url`. `agent.tools` adds tools.",
+      ),
+    ),
+  },
+  {
+    $id: "SessionRequest",
+    examples: [
+      {
+        agent: "tandem/assistant",
+        messages: "Where is order A-1001?",
+        overrides: {
+          "agent.tools": [
+            {
+              name: "get_order_status",
+              description: "Look up the status of an order by its id.",
+              input_schema: {
+                type: "object",
+                properties: { order_id: { type: "string" } },
+                required: ["order_id"],
+              },
+            },
+          ],
+        },
+      },
+    ],
+  },
+);
+
+/** A session's request as it may be sent. */
+export type SessionRequestInput = Static<typeof SessionRequest>;
+
+export const sessionRequestSchemas = [SessionRequest];
+export { DEFAULT_DELETE_AFTER_MIN };

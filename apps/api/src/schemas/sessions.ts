@@ -1,0 +1,156 @@
+// Sessions as they are shown. `Session` and `SessionSummary` are closed: nothing of ours goes in there.
+import { type Static, Type } from "@sinclair/typebox";
+import { END_REASONS, SESSION_ERROR_CODES, SESSION_STATUSES } from "@tandem/engine/domain/session-state";
+import type { SessionSummaryRow, SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
+import { AnswerOutcome, Metrics, ModelUsage, SessionEvent } from "./events.ts";
+import { UserMessageEvent } from "./messages.ts";
+import { SessionRequest } from "./session-request.ts";
+import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
+
+export const TrajectoryStatus = stringEnum(SESSION_STATUSES, { $id: "TrajectoryStatus" });
+export const SessionErrorCode = stringEnum(SESSION_ERROR_CODES, { $id: "SessionErrorCode" });
+export const EndReason = stringEnum(END_REASONS, {
+  $id: "EndReason",
+  description: "Why the session ended. More exact than `error_code`, and set for good ends too.",
+});
+
+export const SessionStatus = Type.Object(
+  {
+    status: ref(TrajectoryStatus),
+    error: nullable(Type.String(), { description: "Why it failed, in words." }),
+    error_code: nullable(ref(SessionErrorCode)),
+    outcome: nullable(ref(AnswerOutcome)),
+    steps: Type.Integer({ description: "Model calls so far." }),
+    usage_per_model: Type.Array(ref(ModelUsage)),
+    subagent_session_ids: Type.Array(Type.String({ format: "uuid" })),
+    reason: nullable(ref(EndReason)),
+  },
+  { $id: "SessionStatus" },
+);
+
+export const Session = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    request: ref(SessionRequest),
+    status: ref(SessionStatus),
+    agent_view_url: nullable(Type.String()),
+    latest_answer: anyJson("Null until the first answer; text, or data when an answer format is set."),
+    created_at: timestamp(),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+  },
+  { $id: "Session", additionalProperties: false },
+);
+
+export const SessionSummary = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    agent: nullable(Type.String()),
+    status: ref(TrajectoryStatus),
+    agent_view_url: nullable(Type.String()),
+    first_message: nullable(ref(UserMessageEvent)),
+    created_at: timestamp(),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    last_activity_at: nullable(timestamp()),
+    anonymized_at: nullable(timestamp()),
+  },
+  { $id: "SessionSummary", additionalProperties: false },
+);
+
+export const SessionChanges = Type.Object(
+  {
+    status: ref(TrajectoryStatus),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    error: nullable(Type.String()),
+    error_code: nullable(ref(SessionErrorCode)),
+    new_events: Type.Array(ref(SessionEvent), { description: "The events from `from_index` on." }),
+    answer: nullable(Type.Union([Type.String(), openObject("A structured answer.")]), {
+      description: "The answer of the current run.",
+    }),
+    outcome: nullable(ref(AnswerOutcome)),
+    metrics: ref(Metrics),
+    reason: nullable(ref(EndReason)),
+    next_index: Type.Integer({
+      description: "The cursor for the next poll: `from_index` plus the events returned.",
+    }),
+  },
+  { $id: "SessionChanges" },
+);
+
+export const SessionPage = page("Page_SessionSummary_", ref(SessionSummary));
+export const EventPage = page("Page_SessionEvent_", ref(SessionEvent));
+
+/** A page of a list. */
+export function page<T extends import("@sinclair/typebox").TSchema>($id: string, item: T) {
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      total: Type.Integer({ description: "How many there are in all." }),
+      page: Type.Integer({ description: "The page's number, from 1." }),
+    },
+    { $id },
+  );
+}
+
+/** A status row in the wire's shape. */
+export function toSessionStatus(row: StatusRow): Static<typeof SessionStatus> {
+  return {
+    status: row.status,
+    error: row.error,
+    error_code: row.errorCode,
+    outcome: row.outcome,
+    steps: row.steps,
+    usage_per_model: row.usage,
+    subagent_session_ids: [],
+    reason: row.reason,
+  };
+}
+
+/** A session in the wire's shape. The nested status is the whole `SessionStatus`. */
+export function toSession(view: SessionView): Static<typeof Session> {
+  return {
+    id: view.id,
+    request: view.request,
+    status: toSessionStatus(view),
+    agent_view_url: null,
+    latest_answer: view.latestAnswer,
+    created_at: view.createdAt.toISOString(),
+    started_at: toTime(view.startedAt),
+    finished_at: toTime(view.finishedAt),
+  };
+}
+
+/** A session of a list in the wire's shape. */
+export function toSessionSummary(row: SessionSummaryRow): Static<typeof SessionSummary> {
+  return {
+    id: row.id,
+    agent: row.agentName,
+    status: row.status,
+    agent_view_url: null,
+    first_message: row.firstMessage,
+    created_at: row.createdAt.toISOString(),
+    started_at: toTime(row.startedAt),
+    finished_at: toTime(row.finishedAt),
+    last_activity_at: toTime(row.lastActivityAt),
+    anonymized_at: null,
+  };
+}
+
+/** A moment in the wire's shape. */
+export function toTime(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
+}
+
+export const sessionSchemas = [
+  TrajectoryStatus,
+  SessionErrorCode,
+  EndReason,
+  SessionStatus,
+  Session,
+  SessionSummary,
+  SessionChanges,
+  SessionPage,
+  EventPage,
+];

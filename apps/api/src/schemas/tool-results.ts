@@ -1,0 +1,103 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { PostedResult } from "@tandem/engine/domain/tool-results";
+import { anyJson, nullable, openObject, ref, stringEnum } from "./typebox.ts";
+
+export const ToolRequest = Type.Object(
+  {
+    tool_name: Type.String(),
+    args: Type.Optional(openObject("The arguments.")),
+    id: Type.Optional(nullable(Type.String(), { description: "The call's id." })),
+  },
+  { $id: "ToolRequest" },
+);
+
+export const ToolResultEvent = Type.Object(
+  {
+    kind: Type.Optional(Type.Literal("tool_result", { default: "tool_result" })),
+    tool_req: ref(ToolRequest),
+    result: Type.Optional(anyJson("What the tool returned: any JSON. Missing means null.")),
+    truncated: Type.Optional(Type.Boolean({ default: false })),
+    output_artifact_path: Type.Optional(nullable(Type.String())),
+  },
+  {
+    $id: "ToolResultEvent",
+    examples: [
+      {
+        kind: "tool_result",
+        tool_req: { tool_name: "get_order_status", args: { order_id: "A-1001" }, id: "call_…" },
+        result: { status: "shipped" },
+      },
+    ],
+  },
+);
+
+export const ErrorEvent = Type.Object(
+  {
+    kind: Type.Optional(Type.Literal("error_event", { default: "error_event" })),
+    error: Type.String({ description: "What went wrong, for the model." }),
+    origin: Type.String({ description: "Where it went wrong; clients say `client`." }),
+    tool_req: Type.Optional(nullable(ref(ToolRequest))),
+  },
+  { $id: "ErrorEvent" },
+);
+
+export const ToolResultBatch = Type.Object(
+  {
+    type: Type.Optional(Type.Literal("batch", { default: "batch" })),
+    results: Type.Array(Type.Union([ref(ToolResultEvent), ref(ErrorEvent)]), { minItems: 1 }),
+  },
+  { $id: "ToolResultBatch", additionalProperties: false },
+);
+
+export const Receipt = Type.Object(
+  {
+    id: nullable(Type.String(), { description: "The call that the entry was for." }),
+    status: stringEnum(["accepted", "duplicate", "conflict", "late", "unknown"] as const, {
+      description:
+        "`accepted`: it settled its call. `duplicate`: the same answer was there. `conflict`: another answer was " +
+        "there. `late`: the call had been withdrawn. `unknown`: no such call.",
+    }),
+  },
+  { $id: "Receipt" },
+);
+
+export const ToolResultsReceipt = Type.Object(
+  {
+    receipts: Type.Array(ref(Receipt), { description: "One per entry, in order." }),
+    pending: Type.Array(Type.String(), { description: "Ids of the calls that still wait." }),
+    resumed: Type.Boolean({
+      description: "Whether this body settled the last call, so that the session goes on.",
+    }),
+  },
+  {
+    $id: "ToolResultsReceipt",
+    examples: [{ receipts: [{ id: "call_…", status: "accepted" }], pending: [], resumed: true }],
+  },
+);
+
+type Entry = Static<typeof ToolResultEvent> | Static<typeof ErrorEvent>;
+
+/** A posted entry with its defaults filled in; null for an error that names no call. */
+export function toPostedResult(entry: Entry): PostedResult | null {
+  if (!entry.tool_req) return null;
+  const { tool_name, args = {}, id = null } = entry.tool_req;
+  const tool_req = { tool_name, args, id };
+  if (isErrorEvent(entry)) return { kind: "error_event", tool_req, error: entry.error, origin: entry.origin };
+  const { result = null, truncated = false, output_artifact_path = null } = entry;
+  return { kind: "tool_result", tool_req, result, truncated, output_artifact_path };
+}
+
+/** Without a `kind` an entry is what its fields say: a text as `error` and no `result` make an error. */
+function isErrorEvent(entry: Entry): entry is Static<typeof ErrorEvent> {
+  if (entry.kind !== undefined) return entry.kind === "error_event";
+  return "error" in entry && typeof entry.error === "string" && "origin" in entry && !("result" in entry);
+}
+
+export const toolResultSchemas = [
+  ToolRequest,
+  ToolResultEvent,
+  ErrorEvent,
+  ToolResultBatch,
+  Receipt,
+  ToolResultsReceipt,
+];

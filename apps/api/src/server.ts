@@ -1,0 +1,27 @@
+// The API process: `npm run start:api`, or `node dist/api.js` in the image.
+
+import { createEngine } from "@tandem/engine/engine";
+import { migrate } from "@tandem/engine/postgres/migrate";
+import { onShutdown, runProcess } from "@tandem/engine/process";
+import { loadConfig } from "./config.ts";
+import { startApi } from "./start-api.ts";
+
+/** Most connections for statements: requests hold one for a few milliseconds, waiting polls none. */
+const POOL_MAX = 10;
+
+await runProcess("api", loadConfig, async (config, log) => {
+  await migrate(config.databaseUrl);
+  const engine = createEngine({
+    databaseUrl: config.databaseUrl,
+    ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
+    poolMax: POOL_MAX,
+    name: "tandem-api",
+    log,
+  });
+  const api = await startApi(engine, config);
+  log.info({ url: api.baseUrl }, "the API is listening");
+  onShutdown(log, async () => {
+    await api.close();
+    await engine.close();
+  });
+});

@@ -1,0 +1,93 @@
+// From a sent request to what is stored and what runs.
+import type { AgentDefinition } from "@tandem/engine/domain/agents";
+import { type Fault, invalidRequest, TandemError } from "@tandem/engine/domain/errors";
+import { isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
+import { findSchemaFault } from "@tandem/engine/domain/json-schema";
+import { findModelFault, type ModelSettings } from "@tandem/engine/domain/models";
+import type { SessionRequest } from "@tandem/engine/domain/session-request";
+import { findToolFaults, type ToolDefinition } from "@tandem/engine/domain/tools";
+import { type AgentInput, toAgentDefinition } from "../schemas/agents.ts";
+import { toUserMessage } from "../schemas/messages.ts";
+import { DEFAULT_DELETE_AFTER_MIN, type SessionRequestInput } from "../schemas/session-request.ts";
+import { applyOverrides } from "./apply-overrides.ts";
+
+/** A request in both forms: normalised, as it is shown, and resolved, as it runs. */
+export interface ResolvedRequest {
+  request: SessionRequest;
+  agent: AgentDefinition;
+}
+
+/**
+ * Finds the agent, applies the overrides, fills in the defaults, and checks tools, answer format and model.
+ *
+ * @param findAgent looks a registered agent up; throws when there is none
+ * @throws {TandemError} `invalid_request` with the place of the fault
+ */
+export async function resolveRequest(
+  sent: SessionRequestInput,
+  options: { models: ModelSettings; findAgent: (name: string) => Promise<AgentDefinition> },
+): Promise<ResolvedRequest> {
+  const base =
+    typeof sent.agent === "string" ? await options.findAgent(sent.agent) : toAgentDefinition(sent.agent);
+  if (typeof sent.agent !== "string") refuse(findAgentFaults(base, ["body", "agent"]));
+  const overrides = sent.overrides ?? {};
+  const addedTools = overrides["agent.tools"];
+  const overridden = applyOverrides({ ...sent, agent: base } as unknown as JsonObject, overrides);
+  if (Array.isArray(addedTools)) {
+    refuse(findToolFaults(addedTools as unknown as ToolDefinition[], ["body", "overrides", "agent.tools"]));
+  }
+  const result = overridden as unknown as SessionRequestInput & { agent: AgentInput };
+  const agent = toAgentDefinition(result.agent);
+  refuse(findAgentFaults(agent, ["body", "overrides"]));
+  const request = normalise({ ...result, agent: sent.agent, overrides });
+  return { request, agent: { ...agent, model: chooseModel(agent, sent, options.models) } };
+}
+
+/** What is wrong with an agent's tools and answer format, for requests and for the catalogue. */
+export function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
+  const faults = findToolFaults(agent.tools ?? [], [...loc, "tools"]);
+  const fault = agent.answer_format ? findSchemaFault(agent.answer_format) : null;
+  if (!fault) return faults;
+  const place = [...loc, "answer_format", ...fault.path];
+  return [...faults, { loc: place, msg: `answer_format: ${fault.msg}`, type: "answer_format" }];
+}
+
+/** Throws a 422 when there are faults. */
+export function refuse(faults: Fault[]): void {
+  const [first] = faults;
+  if (first) throw new TandemError("invalid_request", first.msg, { faults });
+}
+
+function chooseModel(agent: AgentDefinition, sent: SessionRequestInput, models: ModelSettings): string {
+  const loc = isJsonObject(sent.agent) ? ["body", "agent", "model"] : ["body", "agent"];
+  const model = agent.model ?? models.defaultModel;
+  if (model === undefined) {
+    const msg =
+      "the agent names no model and this server has no default: set agent.model, or TANDEM_MODEL on the server";
+    throw invalidRequest(loc, msg, "model_missing");
+  }
+  const fault = findModelFault(model, models);
+  if (fault) throw invalidRequest(loc, fault, "model_unavailable");
+  return model;
+}
+
+function normalise(sent: SessionRequestInput): SessionRequest {
+  const messages = sent.messages ?? null;
+  const list = messages === null || Array.isArray(messages) ? messages : [messages];
+  return {
+    agent: typeof sent.agent === "string" ? sent.agent : toAgentDefinition(sent.agent),
+    messages: list?.map(toUserMessage) ?? null,
+    max_steps: sent.max_steps ?? null,
+    max_time_s: sent.max_time_s ?? null,
+    idle_timeout_s: sent.idle_timeout_s ?? null,
+    delete_after_min: sent.delete_after_min === undefined ? DEFAULT_DELETE_AFTER_MIN : sent.delete_after_min,
+    delete_screenshot_after_min:
+      sent.delete_screenshot_after_min === undefined
+        ? DEFAULT_DELETE_AFTER_MIN
+        : sent.delete_screenshot_after_min,
+    queue: sent.queue ?? true,
+    group_id: sent.group_id ?? null,
+    parent_session_id: sent.parent_session_id ?? null,
+    overrides: sent.overrides ?? {},
+  };
+}

@@ -1,0 +1,31 @@
+import type { AddressInfo } from "node:net";
+import { bootstrap } from "@tandem/engine/commands/bootstrap";
+import type { Engine } from "@tandem/engine/engine";
+import { buildApp } from "./app.ts";
+import type { ApiConfig } from "./config.ts";
+import { createWaiters } from "./waiting/waiters.ts";
+
+/** A listening API. */
+export interface RunningApi {
+  /** Where it listens, for example `http://127.0.0.1:3000`. */
+  baseUrl: string;
+  /** Answers waiting polls with 204, takes no new requests, and waits for those that run. The engine stays open. */
+  close(): Promise<void>;
+}
+
+/** Starts the API on an engine whose database is migrated. */
+export async function startApi(engine: Engine, config: ApiConfig): Promise<RunningApi> {
+  await bootstrap(engine.catalogue, config.apiKey === undefined ? {} : { apiKey: config.apiKey });
+  const waiters = createWaiters(engine, { sweepMs: config.sweepMs });
+  const app = await buildApp({ engine, models: config.models, waiters });
+  await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as AddressInfo;
+  const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
+  return {
+    baseUrl: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    async close() {
+      waiters.shutdown();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+// Waiting polls: who waits for which session, and from which cursor. A waiter holds no connection; all that one
+// costs is an entry here.
+import type { Engine } from "@tandem/engine/engine";
+import { findAdvanced } from "@tandem/engine/postgres/read-events";
+
+/** Why a wait is over. */
+export type WaitEnd = "woken" | "timeout" | "gone" | "shutdown";
+
+/** One waiting client. */
+export interface Waiter {
+  /** Resolves once, with the reason. Armed from the start: a wake-up before this is awaited is not lost. */
+  ended: Promise<WaitEnd>;
+  /** Ends the wait; calling it again does nothing. */
+  end(reason: WaitEnd): void;
+}
+
+/** The waiting clients of one process. */
+export interface Waiters {
+  /** Subscribes to a session. Do this before reading its state, so that nothing falls between. */
+  wait(sessionId: string, cursor: number, timeoutMs: number): Waiter;
+  /** How many clients wait. */
+  readonly size: number;
+  /** Ends every wait with `shutdown`, now and from now on. */
+  shutdown(): void;
+}
+
+interface Entry {
+  cursor: number;
+  end: (reason: WaitEnd) => void;
+}
+
+/**
+ * Makes the registry. Besides wake-ups it looks, every `sweepMs`, at all waiting sessions with one statement, so
+ * that a lost wake-up costs one sweep at most.
+ */
+export function createWaiters(engine: Engine, options: { sweepMs: number }): Waiters {
+  const bySession = new Map<string, Set<Entry>>();
+  let size = 0;
+  let isShutDown = false;
+
+  const wake = (sessionId: string) => {
+    for (const entry of [...(bySession.get(sessionId) ?? [])]) entry.end("woken");
+  };
+  const unsubscribe = engine.wake.subscribe(wake);
+  const timer = setInterval(() => void look(), options.sweepMs);
+  timer.unref();
+
+  const look = async () => {
+    const waiting = [...bySession].flatMap(([sessionId, entries]) =>
+      [...entries].map(({ cursor }) => ({ sessionId, cursor })),
+    );
+    if (waiting.length === 0) return;
+    const advanced = await findAdvanced(engine.pool, waiting).catch((error: unknown) => {
+      engine.log.debug({ err: error }, "waiting sessions could not be looked at");
+      return [];
+    });
+    advanced.forEach(wake);
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    wait(sessionId, cursor, timeoutMs) {
+      const entries = bySession.get(sessionId) ?? new Set();
+      bySession.set(sessionId, entries);
+      let resolve: (reason: WaitEnd) => void = () => undefined;
+      const ended = new Promise<WaitEnd>((settle) => {
+        resolve = settle;
+      });
+      const timeout = setTimeout(() => entry.end("timeout"), timeoutMs);
+      const entry: Entry = {
+        cursor,
+        end(reason) {
+          if (!entries.delete(entry)) return;
+          size--;
+          clearTimeout(timeout);
+          if (entries.size === 0 && bySession.get(sessionId) === entries) bySession.delete(sessionId);
+          resolve(reason);
+        },
+      };
+      entries.add(entry);
+      size++;
+      if (isShutDown) entry.end("shutdown");
+      return { ended, end: entry.end };
+    },
+    shutdown() {
+      isShutDown = true;
+      clearInterval(timer);
+      unsubscribe();
+      for (const entries of [...bySession.values()]) for (const entry of [...entries]) entry.end("shutdown");
+    },
+  };
+}

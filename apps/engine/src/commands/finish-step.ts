@@ -1,0 +1,137 @@
+import {
+  type AnswerOutcome,
+  agentCompletion,
+  agentError,
+  answerEvent,
+  metricsUpdate,
+  type NewEvent,
+  stateAwaitingToolResults,
+} from "../domain/events.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
+import { type EndReason, nextStatus, type SessionErrorCode } from "../domain/session-state.ts";
+import type { ToolRequest } from "../domain/tools.ts";
+import { announce, type Engine } from "../engine.ts";
+import { lockClaimedSession } from "../postgres/lock-session.ts";
+import type { SessionRow } from "../postgres/session-row.ts";
+import { insertToolCalls } from "../postgres/tool-calls.ts";
+import { inTransaction } from "../postgres/transaction.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
+
+/** What follows from one reply of the model. */
+export type StepOutcome =
+  | { kind: "ask"; calls: ToolRequest[] }
+  | { kind: "again"; corrections: number; nudges: number }
+  | { kind: "answer"; answer: JsonValue; outcome: AnswerOutcome | null; reason: EndReason }
+  | { kind: "fail"; error: string; errorCode: SessionErrorCode; reason: EndReason };
+
+/** A finished step, as the worker hands it in. */
+export interface FinishedStep {
+  sessionId: string;
+  fence: number;
+  /** The reply itself. */
+  policy: NewEvent;
+  usage: ModelUsage;
+  outcome: StepOutcome;
+  /** What the server answers to the model on its own: results of calls that nobody is asked to run, corrections. */
+  replies: NewEvent[];
+}
+
+/**
+ * Writes a step's effects, once: events, calls and state in one transaction, only while the fencing token is the
+ * current one. An answer that did not see a waiting message is not final: the session goes on.
+ *
+ * @returns false when the claim was lost; nothing was written
+ */
+export async function finishStep(engine: Engine, step: FinishedStep): Promise<boolean> {
+  const due = await inTransaction(engine.pool, async (tx) => {
+    const session = await lockClaimedSession(tx, step);
+    if (!session) return null;
+    const isStale = step.outcome.kind === "answer" && (await hasWaitingMessages(tx, session.id));
+    const outcome: StepOutcome = isStale ? { kind: "again", corrections: 0, nudges: 0 } : step.outcome;
+    if (outcome.kind === "ask") await insertToolCalls(tx, session.id, session.steps, outcome.calls);
+    const update = toUpdate(session, { ...step, outcome });
+    await updateSession(tx, session, update);
+    return { fence: session.fence + 1, isDue: update.due === "now" };
+  });
+  if (!due) return false;
+  await announce(engine, step.sessionId, due.isDue ? { fence: due.fence } : undefined);
+  return true;
+}
+
+function toUpdate(session: SessionRow, step: FinishedStep): SessionUpdate {
+  const steps = session.steps + 1;
+  const usage = addUsage(session.usage, step.usage);
+  const counted = { steps, usage, runSteps: session.runSteps + 1, modelFailures: 0 };
+  const events = [step.policy, metricsUpdate(toMetrics(steps, usage))];
+  const { patch, stateEvents, due } = toEffect(session, step.outcome);
+  const isEnd = patch.status === "completed" || patch.status === "failed";
+  // The state change comes before the server's own replies, the end after everything.
+  const tail = isEnd ? [...step.replies, ...stateEvents] : [...stateEvents, ...step.replies];
+  return {
+    patch: { ...counted, ...patch },
+    events: [...events, ...tail],
+    due,
+    releaseLease: true,
+    ...(isEnd ? { finished: "now" } : {}),
+  };
+}
+
+type Effect = Pick<SessionUpdate, "patch" | "due"> & { stateEvents: NewEvent[] };
+
+function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
+  switch (outcome.kind) {
+    case "ask":
+      return {
+        patch: { status: moved(session, "step_asked_for_tools"), corrections: 0, nudges: 0 },
+        stateEvents: [stateAwaitingToolResults(outcome.calls)],
+        due: "not",
+      };
+    case "again":
+      return {
+        patch: {
+          status: moved(session, "step_goes_on"),
+          corrections: outcome.corrections,
+          nudges: outcome.nudges,
+        },
+        stateEvents: [],
+        due: "now",
+      };
+    case "answer":
+      return {
+        patch: {
+          status: moved(session, "step_answered"),
+          answer: outcome.answer,
+          answerText: typeof outcome.answer === "string" ? outcome.answer : JSON.stringify(outcome.answer),
+          outcome: outcome.outcome,
+          reason: outcome.reason,
+        },
+        stateEvents: [answerEvent(outcome.answer, outcome.outcome), agentCompletion("finished")],
+        due: "not",
+      };
+    case "fail":
+      return toFailure(session, outcome);
+  }
+}
+
+/** The effect of a failure that ends the session. */
+export function toFailure(
+  session: SessionRow,
+  failure: { error: string; errorCode: SessionErrorCode; reason: EndReason },
+): Effect {
+  const { error, errorCode, reason } = failure;
+  return {
+    patch: { status: moved(session, "step_failed"), error, errorCode, reason },
+    stateEvents: [agentError(error, { error_code: errorCode, reason })],
+    due: "not",
+  };
+}
+
+/** The state after a happening that the claim guarantees to be possible. */
+function moved(session: SessionRow, happening: Parameters<typeof nextStatus>[1]) {
+  const status = nextStatus(session.status, happening);
+  if (status === "refused")
+    throw new Error(`A claimed session in state ${session.status} cannot take ${happening}.`);
+  return status;
+}

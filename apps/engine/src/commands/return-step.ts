@@ -1,0 +1,8 @@
+import { announce, type Engine } from "../engine.ts";
+import { returnLease } from "../postgres/leases.ts";
+
+/** Gives a claimed step back unfinished, at shutdown, so that another worker takes it at once. */
+export async function returnStep(engine: Engine, claim: { sessionId: string; fence: number }): Promise<void> {
+  const fence = await returnLease(engine.pool, claim);
+  if (fence !== null) await announce(engine, claim.sessionId, { fence });
+}

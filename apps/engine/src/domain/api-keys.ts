@@ -1,0 +1,18 @@
+// API keys: how one is made and how it is stored. The key itself is shown once and never kept.
+import { createHash, randomBytes } from "node:crypto";
+
+/** Who a request is from. */
+export interface Principal {
+  organizationId: string;
+  userName: string;
+}
+
+/** A new random key: `tdm_` and 256 bits. */
+export function newApiKey(): string {
+  return `tdm_${randomBytes(32).toString("base64url")}`;
+}
+
+/** What is stored of a key. Keys carry 256 random bits, so one fast hash is enough: there is nothing to guess. */
+export function hashApiKey(key: string): Buffer<ArrayBuffer> {
+  return Buffer.from(createHash("sha256").update(key).digest());
+}

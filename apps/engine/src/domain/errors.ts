@@ -1,0 +1,56 @@
+// The one table of errors that a caller can cause. The engine knows no HTTP status; the API maps the codes.
+import type { JsonValue } from "./json.ts";
+
+/** Every code that an error reply can carry, with what it means. */
+export const ERROR_CODES = {
+  unauthorized: "The API key is missing or unknown.",
+  not_found: "The route does not exist.",
+  session_not_found: "No such session in this organization.",
+  agent_not_found: "No such agent in this organization.",
+  calls_unknown: "None of the posted results fits a call of the session.",
+  session_finished: "The session has ended; it takes no more tool results.",
+  result_conflict: "The calls were settled before, with other content.",
+  agent_exists: "An agent of this name exists.",
+  agent_read_only: "The agent is built in and cannot be changed.",
+  body_too_large: "The request's body is too large.",
+  unsupported_media_type: "The request's content type is not JSON.",
+  json_invalid: "The request's body is not valid JSON.",
+  invalid_request: "The request does not have the documented form.",
+  rate_limited: "Too many requests; try again later.",
+  unavailable: "A part that this request needs is out of reach; try again later.",
+  internal: "An unexpected error; the log has it under the request id.",
+} as const;
+
+/** A code of {@link ERROR_CODES}. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Where a request is wrong, in the reference's shape: the path to the field, the fault, its kind. */
+export interface Fault {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/** An error that is the caller's to mend. `faults` are for 422s; `extra` is added to the reply's body. */
+export class TandemError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: Fault[];
+  readonly extra: { [key: string]: JsonValue };
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { faults?: Fault[]; extra?: { [key: string]: JsonValue }; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "TandemError";
+    this.code = code;
+    this.faults = options.faults ?? [];
+    this.extra = options.extra ?? {};
+  }
+}
+
+/** A 422 at one place of the request. */
+export function invalidRequest(loc: (string | number)[], msg: string, type = "value_error"): TandemError {
+  return new TandemError("invalid_request", msg, { faults: [{ loc, msg, type }] });
+}

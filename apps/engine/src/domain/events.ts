@@ -1,0 +1,135 @@
+// The events of a session's history: their types and how each is made. An event is immutable once written.
+import type { JsonObject, JsonValue } from "./json.ts";
+import { toMessageContent, type UserMessage } from "./messages.ts";
+import type { Metrics } from "./metrics.ts";
+import type { ToolRequest } from "./tools.ts";
+
+/** An event before it has an index and a time. `internal` is for the worker only and never shown. */
+export interface NewEvent {
+  type: string;
+  data: JsonObject;
+  internal?: JsonObject;
+}
+
+/** An event as it stands in the history. */
+export interface StoredEvent {
+  index: number;
+  type: string;
+  data: JsonObject;
+  internal: JsonObject | null;
+}
+
+/** How good a final answer is, in the reference's words. */
+export const ANSWER_OUTCOMES = ["success", "partial", "infeasible", "blocked"] as const;
+
+/** An outcome of {@link ANSWER_OUTCOMES}. */
+export type AnswerOutcome = (typeof ANSWER_OUTCOMES)[number];
+
+/** Where a recoverable error comes from. `client` errors are results of the caller's tools. */
+export type ErrorOrigin = "server" | "model" | "answer" | "agent" | "environment";
+
+/** The request was accepted. */
+export const requestStart = (): NewEvent => ({ type: "RequestStartEvent", data: {} });
+
+/** A worker took the session up. */
+export const agentStarted = (): NewEvent => ({ type: "AgentStartedEvent", data: {} });
+
+/** A user's message entered the history. */
+export const messageEvent = (message: UserMessage): NewEvent =>
+  agentEvent({
+    kind: "message_event",
+    caller_id: message.caller_id,
+    content: toMessageContent(message) as unknown as JsonValue,
+  });
+
+/** The session works. */
+export const stateRunning = (): NewEvent => ({
+  type: "ActiveStateChangeEvent",
+  data: { state: "running", pending_tool_calls: null },
+});
+
+/** The session waits for its caller; `pending` lists every open call in the order the model asked. */
+export const stateAwaitingToolResults = (pending: readonly ToolRequest[]): NewEvent => ({
+  type: "ActiveStateChangeEvent",
+  data: { state: "awaiting_tool_results", pending_tool_calls: pending.map((call) => ({ ...call })) },
+});
+
+/** What the model said in one step. */
+export interface PolicyData {
+  content: string | null;
+  reasoning_content: string | null;
+  tool_reqs: ToolRequest[];
+  validation_errors: string[];
+}
+
+/** One reply of the model; `internal` holds it as the provider needs it back. */
+export const policyEvent = (data: PolicyData, internal: JsonObject): NewEvent => ({
+  ...agentEvent({
+    kind: "policy_event",
+    reasoning_content: data.reasoning_content,
+    content: data.content,
+    tool_reqs: data.tool_reqs.map((call) => ({ ...call })),
+    validation_errors: data.validation_errors,
+  }),
+  internal,
+});
+
+/** Steps and tokens so far. */
+export const metricsUpdate = (metrics: Metrics): NewEvent => ({
+  type: "MetricsUpdateEvent",
+  data: { metrics: metrics as unknown as JsonObject },
+});
+
+/** What a caller says of a tool's run besides the value. */
+export interface ToolResultData {
+  tool_req: ToolRequest;
+  result: JsonValue;
+  truncated: boolean;
+  output_artifact_path: string | null;
+}
+
+/** A call came back with a value. */
+export const toolResult = (data: ToolResultData): NewEvent =>
+  agentEvent({
+    kind: "tool_result",
+    tool_req: { ...data.tool_req },
+    result: data.result,
+    truncated: data.truncated,
+    output_artifact_path: data.output_artifact_path,
+  });
+
+/** A result that came after its call had been withdrawn. Kept for the record; the model does not see it. */
+export const lateToolResult = (toolReq: ToolRequest, result: JsonValue): NewEvent => ({
+  type: "LateToolResultEvent",
+  data: { tool_req: { ...toolReq }, result },
+});
+
+/** A call that will not be used any more: its handler can stop. */
+export const toolCallCancelled = (toolReq: ToolRequest, reason: string): NewEvent => ({
+  type: "ToolCallCancelledEvent",
+  data: { tool_req: { ...toolReq }, reason },
+});
+
+/** An error that the session survives. With `toolReq` it is the result of that call. */
+export const errorEvent = (error: string, origin: ErrorOrigin | string, toolReq?: ToolRequest): NewEvent =>
+  agentEvent({ kind: "error_event", error, origin, tool_req: toolReq ? { ...toolReq } : null });
+
+/** The final answer. */
+export const answerEvent = (answer: JsonValue, outcome: AnswerOutcome | null): NewEvent =>
+  agentEvent({ kind: "answer_event", answer, outcome });
+
+/** The end of a run that did not fail. */
+export const agentCompletion = (reason: "finished" | "stopped" | "timed_out"): NewEvent => ({
+  type: "AgentCompletionEvent",
+  data: { reason },
+});
+
+/** The end of a run that failed. */
+export const agentError = (error: string, info: JsonObject): NewEvent => ({
+  type: "AgentErrorEvent",
+  data: { error, trace: "", info },
+});
+
+function agentEvent(data: JsonObject): NewEvent {
+  return { type: "AgentEvent", data };
+}

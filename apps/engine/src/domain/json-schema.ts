@@ -1,0 +1,143 @@
+// JSON Schemas that come from callers: which are accepted, and checking values against them.
+// Hostile schemas must neither hang nor crash a process, so size, depth and patterns are bounded.
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import isSafePattern from "safe-regex2";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+
+/** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
+export const MAX_SCHEMA_CHARACTERS = 65_536;
+
+/** Deepest nesting of a schema. */
+export const MAX_SCHEMA_DEPTH = 32;
+
+/** What is wrong with a schema, and where in it. */
+export interface SchemaFault {
+  path: (string | number)[];
+  msg: string;
+}
+
+/** Says why a schema cannot be taken, or null when it can. */
+export function findSchemaFault(schema: JsonObject): SchemaFault | null {
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) {
+    return { path: [], msg: `the schema is longer than ${MAX_SCHEMA_CHARACTERS} characters` };
+  }
+  const fault = findNodeFault(schema, [], 0) ?? findTopLevelFault(schema);
+  return fault ?? findCompileFault(schema);
+}
+
+/**
+ * Checks a value against a schema that passed {@link findSchemaFault}.
+ *
+ * @returns the faults in words, empty when the value fits
+ */
+export function findValueFaults(schema: JsonObject, value: JsonValue): string[] {
+  try {
+    const validate = compile(schema);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
+  } catch (error) {
+    return [`the value cannot be checked against the schema: ${messageOf(error)}`];
+  }
+}
+
+const MAX_REPORTED_FAULTS = 8;
+
+function findTopLevelFault(schema: JsonObject): SchemaFault | null {
+  if (schema.type === undefined || schema.type === "object") return null;
+  return {
+    path: ["type"],
+    msg: `the top level must be of type "object", not ${JSON.stringify(schema.type)}`,
+  };
+}
+
+/** Walks a schema for what a compiler would accept and a process could not bear. */
+function findNodeFault(node: JsonValue, path: (string | number)[], depth: number): SchemaFault | null {
+  if (depth > MAX_SCHEMA_DEPTH)
+    return { path, msg: `the schema nests deeper than ${MAX_SCHEMA_DEPTH} levels` };
+  if (Array.isArray(node)) return firstFault(node.entries(), path, depth);
+  if (!isJsonObject(node)) return null;
+  if (typeof node.$ref === "string" && !node.$ref.startsWith("#")) {
+    return {
+      path: [...path, "$ref"],
+      msg: `$ref ${JSON.stringify(node.$ref)} is not local; only #… is followed`,
+    };
+  }
+  const patterns = isJsonObject(node.patternProperties) ? Object.keys(node.patternProperties) : [];
+  if (typeof node.pattern === "string") patterns.push(node.pattern);
+  const unsafe = patterns.find((pattern) => !isSafePattern(pattern));
+  if (unsafe !== undefined) {
+    const msg = `the regular expression ${JSON.stringify(unsafe)} is invalid or could backtrack for ever`;
+    return { path: [...path, "pattern"], msg };
+  }
+  return firstFault(Object.entries(node), path, depth);
+}
+
+function firstFault(
+  entries: Iterable<[string | number, JsonValue]>,
+  path: (string | number)[],
+  depth: number,
+): SchemaFault | null {
+  for (const [key, child] of entries) {
+    const fault = findNodeFault(child, [...path, key], depth + 1);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+/** Compiles the schema and runs it once: a `$ref` that leads back to itself only shows when it runs. */
+function findCompileFault(schema: JsonObject): SchemaFault | null {
+  try {
+    compile(schema)({});
+    return null;
+  } catch (error) {
+    return { path: [], msg: `the schema is not valid: ${messageOf(error)}` };
+  }
+}
+
+const OPTIONS = {
+  strict: false,
+  allErrors: false,
+  validateFormats: true,
+  logger: false,
+  addUsedSchema: false,
+} as const;
+const draft7 = addFormats.default(new Ajv(OPTIONS));
+const draft2020 = addFormats.default(new Ajv2020(OPTIONS));
+
+/** Compiled schemas by their text. Bounded, since callers make the keys; the oldest goes first. */
+const compiled = new Map<string, ValidateFunction>();
+const MAX_COMPILED = 500;
+
+function compile(schema: JsonObject): ValidateFunction {
+  const key = JSON.stringify(schema);
+  const known = compiled.get(key);
+  if (known) return known;
+  // `$schema` and `$id` would make the validator look up or register a name that another schema may hold.
+  const { $schema, $id: _id, ...rest } = schema;
+  const isDraft7 = typeof $schema === "string" && /draft-0?[4-7]/.test($schema);
+  const ajv = isDraft7 ? draft7 : draft2020;
+  const validate = ajv.compile(rest);
+  // Ajv keeps each compiled schema for good; the bounded map above is our cache.
+  ajv.removeSchema(rest);
+  if (compiled.size >= MAX_COMPILED) {
+    const [oldest] = compiled.keys();
+    if (oldest !== undefined) compiled.delete(oldest);
+  }
+  compiled.set(key, validate);
+  return validate;
+}
+
+function toWords(error: ErrorObject): string {
+  const place = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")}: `;
+  const extra = error.params as { additionalProperty?: string; allowedValues?: unknown[] };
+  if (extra.additionalProperty !== undefined)
+    return `${place}has no field ${JSON.stringify(extra.additionalProperty)}`;
+  if (extra.allowedValues) return `${place}must be one of ${JSON.stringify(extra.allowedValues)}`;
+  return `${place}${error.message ?? error.keyword}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,19 @@
+// The normalised request of a session: what `Session.request` shows.
+import type { AgentDefinition } from "./agents.ts";
+import type { JsonObject } from "./json.ts";
+import type { UserMessage } from "./messages.ts";
+
+/** A session's request with its defaults filled in. `agent` is as the caller gave it: a name or a definition. */
+export interface SessionRequest {
+  agent: string | AgentDefinition;
+  messages: UserMessage[] | null;
+  max_steps: number | null;
+  max_time_s: number | null;
+  idle_timeout_s: number | null;
+  delete_after_min: number | null;
+  delete_screenshot_after_min: number | null;
+  queue: boolean;
+  group_id: string | null;
+  parent_session_id: string | null;
+  overrides: JsonObject;
+}

@@ -1,0 +1,80 @@
+// Tool definitions: what a caller may define, and the checks that every definition passes before it is stored.
+import type { Fault } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
+import { findSchemaFault } from "./json-schema.ts";
+
+/** A tool that runs in the caller's process. A missing `input_schema` accepts any object. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  input_schema?: JsonObject;
+}
+
+/** One request of a model for a tool, in the reference's shape. `id` is ours and unique. */
+export interface ToolRequest {
+  tool_name: string;
+  args: JsonObject;
+  id: string;
+}
+
+/** Letters, digits, `_` and `-`, first a letter or `_`, at most 64: what every provider accepts. */
+export const TOOL_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
+
+/** The tool through which a model gives a structured answer. It never reaches the caller. */
+export const SUBMIT_ANSWER = "submit_answer";
+
+/** Names of server-side tools, of this version and the next ones: a caller's tool cannot have one. */
+export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
+  "search_tools",
+  SUBMIT_ANSWER,
+  "load_skill",
+  "dispatch_subagent",
+  "list_subagents",
+  "message_subagent",
+  "stop_subagent",
+  "run_code",
+  "bash",
+]);
+
+/** How many tools one session may have. More would not fit a model's request. */
+export const MAX_TOOLS = 256;
+
+const NAME = new RegExp(TOOL_NAME_PATTERN);
+
+/**
+ * The faults of a list of tools, empty when every definition can be stored and offered to a model.
+ *
+ * @param loc the path of the list in the request, put before each fault's own path
+ */
+export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | number)[]): Fault[] {
+  if (tools.length > MAX_TOOLS) {
+    const msg = `${tools.length} tools are too many; a session may have ${MAX_TOOLS}`;
+    return [{ loc, msg, type: "too_long" }];
+  }
+  const seen = new Set<string>();
+  return tools.flatMap((tool, index) => {
+    const faults = findToolFault(tool, [...loc, index], seen.has(tool.name));
+    seen.add(tool.name);
+    return faults;
+  });
+}
+
+function findToolFault(tool: ToolDefinition, loc: (string | number)[], isRepeated: boolean): Fault[] {
+  const name = JSON.stringify(tool.name);
+  if (!NAME.test(tool.name)) {
+    const msg = `tool name ${name} is not allowed: letters, digits, _ and -, first a letter or _, at most 64`;
+    return [{ loc: [...loc, "name"], msg, type: "tool_name" }];
+  }
+  if (RESERVED_TOOL_NAMES.has(tool.name)) {
+    const msg = `tool name ${name} is taken by a server-side tool; choose another`;
+    return [{ loc: [...loc, "name"], msg, type: "tool_name_reserved" }];
+  }
+  if (isRepeated) {
+    const msg = `tool name ${name} is used twice; names are unique in a session`;
+    return [{ loc: [...loc, "name"], msg, type: "tool_name_duplicate" }];
+  }
+  const fault = tool.input_schema && findSchemaFault(tool.input_schema);
+  if (!fault) return [];
+  const msg = `tool ${name}: ${fault.msg}`;
+  return [{ loc: [...loc, "input_schema", ...fault.path], msg, type: "tool_schema" }];
+}

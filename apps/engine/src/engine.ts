@@ -1,0 +1,77 @@
+// What commands and queries work with: the database, the queue of steps, and the wake-ups. One per process.
+import type pg from "pg";
+import type { Logger } from "pino";
+import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
+import { createPool } from "./postgres/pool.ts";
+import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
+import { createPostgresWake } from "./wake/postgres-wake.ts";
+import { createRedisWake } from "./wake/redis-wake.ts";
+import type { Wake } from "./wake/wake.ts";
+
+/** The parts that a process shares among its commands and queries. */
+export interface Engine {
+  pool: pg.Pool;
+  catalogue: Catalogue;
+  queue: StepQueue;
+  wake: Wake;
+  log: Logger;
+  /** Closes everything, last what others need. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link createEngine}. */
+export interface EngineOptions {
+  databaseUrl: string;
+  redisUrl?: string;
+  /** Most connections for statements. The queue and the wake-ups have their own few. */
+  poolMax: number;
+  /** Names the process to Postgres. */
+  name: string;
+  log: Logger;
+}
+
+/** Opens the parts; none of them connects before it is used, so a database that is away is no error here. */
+export function createEngine(options: EngineOptions): Engine {
+  const { databaseUrl, redisUrl, log } = options;
+  const pool = createPool({
+    url: databaseUrl,
+    max: options.poolMax,
+    applicationName: options.name,
+    onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+  });
+  const catalogue = createCatalogue(pool);
+  const queue = createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log });
+  const wake = redisUrl
+    ? createRedisWake({ url: redisUrl, log })
+    : createPostgresWake({ url: databaseUrl, pool, log });
+  return {
+    pool,
+    catalogue,
+    queue,
+    wake,
+    log,
+    async close() {
+      await wake.close();
+      await queue.close();
+      await catalogue.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+/**
+ * Tells the world about a committed change: waiting clients are woken, and a due step is put in the queue.
+ * A queue that is away costs time, not the step: the sweep finds it.
+ */
+export async function announce(
+  engine: Engine,
+  sessionId: string,
+  due?: { fence: number; delayMs?: number },
+): Promise<void> {
+  engine.wake.publish(sessionId);
+  if (!due) return;
+  const options = due.delayMs === undefined ? {} : { delayMs: due.delayMs };
+  await engine.queue.add({ sessionId, fence: due.fence }, options).catch((error: unknown) => {
+    engine.log.warn({ err: error, session: sessionId }, "a due step was not queued; the sweep will do it");
+  });
+}

@@ -1,0 +1,71 @@
+// Claims of steps: a lease on the database's clock and a fencing token that grows with every claim.
+import type pg from "pg";
+import type { Queryable } from "./pool.ts";
+import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
+
+/**
+ * Takes the session's due step if nobody holds it. Runs in a transaction: the row stays locked until its end.
+ *
+ * @returns null when the step is not due, taken, or the session is in no state to run
+ */
+export async function claimSession(
+  tx: pg.ClientBase,
+  claim: { sessionId: string; leaseMs: number; worker: string },
+): Promise<SessionRow | null> {
+  const { rows } = await tx.query<SessionRow>(
+    `UPDATE sessions
+        SET fence = fence + 1, worker = $3, lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+      WHERE id = $1 AND status IN ('pending', 'running') AND due_at <= clock_timestamp()
+        AND (lease_until IS NULL OR lease_until < clock_timestamp())
+     RETURNING ${SESSION_COLUMNS}`,
+    [claim.sessionId, claim.leaseMs, claim.worker],
+  );
+  return rows[0] ?? null;
+}
+
+/** Prolongs a lease; false when the token is no longer the current one. A lapsed lease that nobody took can be kept. */
+export async function renewLease(
+  db: Queryable,
+  claim: { sessionId: string; fence: number; leaseMs: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE sessions SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+      WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`,
+    [claim.sessionId, claim.fence, claim.leaseMs],
+  );
+  return rowCount === 1;
+}
+
+/** Gives a claimed step back at once, for another worker to take. Nothing else changes. */
+export async function returnLease(
+  db: Queryable,
+  claim: { sessionId: string; fence: number },
+): Promise<number | null> {
+  const { rows } = await db.query<{ fence: number }>(
+    `UPDATE sessions SET fence = fence + 1, lease_until = NULL, worker = NULL
+      WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL RETURNING fence`,
+    [claim.sessionId, claim.fence],
+  );
+  return rows[0]?.fence ?? null;
+}
+
+/** A step that should run: which session, and the token that its next claim will supersede. */
+export interface DueStep {
+  sessionId: string;
+  fence: number;
+}
+
+/** Steps that have been due for a while and that nobody holds: their job was lost, or their worker died. */
+export async function findOverdueSteps(
+  db: Queryable,
+  options: { overdueMs: number; limit: number },
+): Promise<DueStep[]> {
+  const { rows } = await db.query<DueStep>(
+    `SELECT id AS "sessionId", fence FROM sessions
+      WHERE due_at < clock_timestamp() - $1 * interval '1 millisecond'
+        AND (lease_until IS NULL OR lease_until < clock_timestamp())
+      ORDER BY due_at LIMIT $2`,
+    [options.overdueMs, options.limit],
+  );
+  return rows;
+}

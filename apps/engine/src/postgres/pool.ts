@@ -1,0 +1,62 @@
+// The one pool of a process. Short statements only: nothing that waits may hold a connection of it.
+import pg from "pg";
+
+/** A pool of connections, or one connection inside a transaction. */
+export type Queryable = Pick<pg.ClientBase, "query">;
+
+/** Options of {@link createPool}. */
+export interface PoolOptions {
+  url: string;
+  /** Most connections at once. */
+  max: number;
+  /** Shown by Postgres in `pg_stat_activity`. */
+  applicationName: string;
+  /** Called when an idle connection breaks, as when Postgres restarts. The pool replaces it. */
+  onError: (error: Error) => void;
+}
+
+/** How long a request waits for a free connection before it fails, in milliseconds. */
+const CONNECTION_TIMEOUT_MS = 5_000;
+
+/** Makes a pool; it connects when it is first used. */
+export function createPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  pool.on("error", options.onError);
+  return pool;
+}
+
+/** Opens one connection outside every pool, for `LISTEN` and for migrations. */
+export async function connectClient(url: string, applicationName: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  await client.connect();
+  return client;
+}
+
+/** SQLSTATE classes and Node codes of an unreachable or overloaded database. */
+const UNAVAILABLE = /^(08|53|57P0[123]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
+
+/** True when an error means that the database is out of reach for now, not that the statement is wrong. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    UNAVAILABLE.test(code) ||
+    /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+  );
+}
+
+/** Resolves when the database answers. */
+export async function checkDatabase(db: Queryable): Promise<void> {
+  await db.query("SELECT 1");
+}

@@ -1,0 +1,96 @@
+// Reading a history. Event data is passed on as the JSON text that was stored, never parsed on the way.
+import type { AnswerOutcome, StoredEvent } from "../domain/events.ts";
+import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
+import type { Queryable } from "./pool.ts";
+
+/** JSON text of one event in the wire's shape. */
+const EVENT_JSON = `'{"timestamp":"' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+  || '","type":' || to_json(type)::text || ',"data":' || data::text || '}'`;
+
+/** What a poll sees: the state, and the events past its cursor, all of one moment. */
+export interface ChangesRow {
+  status: WireStatus;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  error: string | null;
+  errorCode: SessionErrorCode | null;
+  outcome: AnswerOutcome | null;
+  reason: EndReason | null;
+  steps: number;
+  /** JSON text. */
+  usage: string;
+  /** JSON text, or null. */
+  answer: string | null;
+  nextIndex: number;
+  /** JSON text of the events, comma-separated; null when there are none. */
+  events: string | null;
+  eventCount: number;
+}
+
+/** Reads a session's state and the events from a cursor on. Null when the organization has no such session. */
+export async function readChanges(
+  db: Queryable,
+  options: { organizationId: string; sessionId: string; fromIndex: number; limit: number | null },
+): Promise<ChangesRow | null> {
+  const { rows } = await db.query<ChangesRow>({
+    name: "read-changes",
+    text: `SELECT status, started_at AS "startedAt", finished_at AS "finishedAt", error, error_code AS "errorCode",
+                  outcome, reason, steps, usage::text AS usage, answer::text AS answer, next_index AS "nextIndex",
+                  page.events, page.count AS "eventCount"
+             FROM sessions, LATERAL (
+               SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index) AS events, count(*)::int AS count
+                 FROM (SELECT index, created_at, type, data FROM events
+                        WHERE session_id = sessions.id AND index >= $3 AND $3 < sessions.next_index
+                        ORDER BY index LIMIT $4) AS event
+             ) AS page
+            WHERE sessions.id = $1 AND organization_id = $2`,
+    values: [options.sessionId, options.organizationId, options.fromIndex, options.limit],
+  });
+  return rows[0] ?? null;
+}
+
+/** A page of a history: JSON text of the events, and how many there are in all. */
+export interface EventPageRow {
+  events: string | null;
+  total: number;
+}
+
+/** Reads one page of a session's events. The caller has checked that the session is the organization's. */
+export async function readEventPage(
+  db: Queryable,
+  options: { sessionId: string; type: string | null; newestFirst: boolean; offset: number; limit: number },
+): Promise<EventPageRow> {
+  const order = options.newestFirst ? "DESC" : "ASC";
+  const { rows } = await db.query<EventPageRow>(
+    `SELECT (SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index ${order})
+               FROM (SELECT index, created_at, type, data FROM events
+                      WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
+                      ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS events,
+            (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total`,
+    [options.sessionId, options.type, options.offset, options.limit],
+  );
+  return rows[0] ?? { events: null, total: 0 };
+}
+
+/** The events that make up the model's view of a session, in order. */
+export async function readTranscriptEvents(db: Queryable, sessionId: string): Promise<StoredEvent[]> {
+  const { rows } = await db.query<StoredEvent>(
+    `SELECT index, type, data, internal FROM events WHERE session_id = $1 AND type = 'AgentEvent' ORDER BY index`,
+    [sessionId],
+  );
+  return rows;
+}
+
+/** Which of these sessions have events past a cursor. For waiters whose wake-up was lost. */
+export async function findAdvanced(
+  db: Queryable,
+  waiting: readonly { sessionId: string; cursor: number }[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT DISTINCT sessions.id FROM sessions
+       JOIN unnest($1::uuid[], $2::int[]) AS waiting (id, cursor) ON waiting.id = sessions.id
+      WHERE sessions.next_index > waiting.cursor`,
+    [waiting.map((entry) => entry.sessionId), waiting.map((entry) => entry.cursor)],
+  );
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,74 @@
+// What every process has in common: a logger, settings that are read once, and an orderly end.
+import pino, { type Logger } from "pino";
+import { type Environment, SettingsError } from "./domain/settings.ts";
+
+/** A second signal counts when it comes this long after the first: Ctrl-C through npm may arrive twice. */
+const SECOND_SIGNAL_AFTER_MS = 1_000;
+
+/** Longest orderly end, in milliseconds. Past it the process exits with 1: what is lost, the sweep repairs. */
+const SHUTDOWN_TIMEOUT_MS = 30_000;
+
+/** Paths of log lines that could hold a key. */
+const SECRETS = ["req.headers.authorization", "headers.authorization", "*.apiKey", "*.password"];
+
+/** A logger that writes JSON lines, or readable ones when standard output is a terminal. */
+export function createLogger(name: string, level: string): Logger {
+  const options = { name, level, redact: SECRETS };
+  if (!process.stdout.isTTY) return pino(options);
+  return pino({ ...options, transport: { target: "pino-pretty", options: { ignore: "pid,hostname" } } });
+}
+
+/** Reads the settings and starts; a fault in the settings is told in full and ends the process with 1. */
+export async function runProcess<C extends { logLevel: string }>(
+  name: string,
+  loadConfig: (env: Environment) => C,
+  start: (config: C, log: Logger) => Promise<void>,
+): Promise<void> {
+  let config: C;
+  try {
+    config = loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+  const log = createLogger(name, config.logLevel);
+  process.on("unhandledRejection", (error) =>
+    log.error({ err: error }, "a promise was rejected and not handled"),
+  );
+  try {
+    await start(config, log);
+  } catch (error) {
+    log.fatal({ err: error }, "the process could not start");
+    log.flush();
+    process.exitCode = 1;
+    setTimeout(() => process.exit(1), 100).unref();
+  }
+}
+
+/** Runs `close` at the first SIGTERM or SIGINT and exits with 0; a later second signal exits at once with 1. */
+export function onShutdown(log: Logger, close: () => Promise<void>): void {
+  let firstAt: number | null = null;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (firstAt !== null) {
+      if (performance.now() - firstAt < SECOND_SIGNAL_AFTER_MS) return;
+      log.warn({ signal }, "second signal: leaving at once");
+      process.exit(1);
+    }
+    firstAt = performance.now();
+    log.info({ signal }, "closing");
+    setTimeout(() => {
+      log.error("closing took too long");
+      process.exit(1);
+    }, SHUTDOWN_TIMEOUT_MS).unref();
+    close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "closing failed");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}

@@ -1,0 +1,42 @@
+// Reads of sessions that answer `session_not_found` for what the organization does not have.
+import { TandemError } from "../domain/errors.ts";
+import type { Engine } from "../engine.ts";
+import { type ChangesRow, type EventPageRow, readChanges, readEventPage } from "../postgres/read-events.ts";
+import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
+
+/** A session of an organization. */
+export interface SessionKey {
+  organizationId: string;
+  sessionId: string;
+}
+
+/** The session as it is shown. */
+export async function getSession(engine: Engine, key: SessionKey): Promise<SessionView> {
+  return (await readSession(engine.pool, key.organizationId, key.sessionId)) ?? notFound(key);
+}
+
+/** The session's status alone. */
+export async function getStatus(engine: Engine, key: SessionKey): Promise<StatusRow> {
+  return (await readStatus(engine.pool, key.organizationId, key.sessionId)) ?? notFound(key);
+}
+
+/** The session's state and its events from a cursor on, as of one moment. */
+export async function getChanges(
+  engine: Engine,
+  key: SessionKey & { fromIndex: number; limit: number | null },
+): Promise<ChangesRow> {
+  return (await readChanges(engine.pool, key)) ?? notFound(key);
+}
+
+/** One page of the session's history. */
+export async function getEventPage(
+  engine: Engine,
+  key: SessionKey & { type: string | null; newestFirst: boolean; offset: number; limit: number },
+): Promise<EventPageRow> {
+  await getStatus(engine, key);
+  return readEventPage(engine.pool, key);
+}
+
+function notFound(key: SessionKey): never {
+  throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+}

@@ -1,0 +1,139 @@
+// The queue of due steps, on either backend of BullMQ. It only delivers: a job carries ids, and losing all jobs
+// loses nothing, since a sweep over the sessions puts back what should run.
+import { createPostgresBackend, type JobsOptions, type PgPool, Queue, Worker, withBackend } from "bullmq";
+import pg from "pg";
+import type { Logger } from "pino";
+import type { DueStep } from "../postgres/leases.ts";
+
+/** Where steps are put by whoever makes one due. */
+export interface StepQueue {
+  /** Puts a step in. The same step put in twice is delivered once. */
+  add(step: DueStep, options?: { delayMs?: number }): Promise<void>;
+  /** Resolves when the queue can be reached, rejects when not. */
+  ready(): Promise<void>;
+  /** Takes steps out and runs them, `concurrency` at once. */
+  consume(run: (step: DueStep) => Promise<void>, options: { concurrency: number }): StepConsumer;
+  close(): Promise<void>;
+}
+
+/** A running consumer of steps. */
+export interface StepConsumer {
+  /** Takes no more steps and waits for those that run. */
+  close(): Promise<void>;
+}
+
+/** Which backend to use: Redis when there is a URL for it, else Postgres. */
+export interface StepQueueOptions {
+  databaseUrl: string;
+  redisUrl?: string;
+  log: Logger;
+}
+
+const QUEUE = "tandem-steps";
+
+/** Jobs leave no trace: what happened is in the session's events. */
+const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true } as const satisfies JobsOptions;
+
+/** BullMQ's tables in Postgres live in a schema of their own. */
+const QUEUE_SCHEMA = "bullmq";
+
+/**
+ * Connections of the Postgres backend: one to listen, one per job that is taken or finished at the same moment.
+ * A job holds none while it runs.
+ */
+const QUEUE_POOL_MAX = 5;
+
+/** A job that lost its worker may come back any number of times: claims decide, not the queue. */
+const MAX_STALLED_COUNT = 1_000_000;
+
+type StepData = { session_id: string; fence: number };
+
+/** What differs between the backends. */
+interface Backend {
+  createQueue(): Pick<Queue<StepData>, "add" | "getJobCountByTypes" | "close"> & ErrorSource;
+  createWorker(run: (data: StepData) => Promise<void>, concurrency: number): WorkerHandle;
+  close(): Promise<void>;
+}
+
+/** BullMQ's classes have a type of their own per backend; this is what we use of both. */
+interface ErrorSource {
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+interface WorkerHandle extends ErrorSource {
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "failed", listener: (job: { id?: string } | undefined, error: Error) => void): unknown;
+  close(): Promise<void>;
+}
+
+/** Opens the queue. */
+export function createStepQueue(options: StepQueueOptions): StepQueue {
+  const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
+  const queue = backend.createQueue();
+  queue.on("error", (error) => options.log.warn({ err: error }, "the step queue has a problem"));
+  return {
+    async add(step, { delayMs = 0 } = {}) {
+      const data = { session_id: step.sessionId, fence: step.fence };
+      // A claim raises the fence, so a step that becomes due later never has the id of a job that is still active.
+      await queue.add("step", data, {
+        ...JOB_OPTIONS,
+        jobId: `${step.sessionId}.${step.fence}`,
+        delay: delayMs,
+      });
+    },
+    async ready() {
+      await queue.getJobCountByTypes("active");
+    },
+    consume(run, { concurrency }) {
+      const worker = backend.createWorker(
+        (data) => run({ sessionId: data.session_id, fence: data.fence }),
+        concurrency,
+      );
+      worker.on("error", (error) => options.log.warn({ err: error }, "the step worker has a problem"));
+      worker.on("failed", (job, error) =>
+        options.log.error({ err: error, job: job?.id }, "a step job failed"),
+      );
+      return { close: () => worker.close() };
+    },
+    async close() {
+      await queue.close();
+      await backend.close();
+    },
+  };
+}
+
+function redisBackend(url: string): Backend {
+  const base = { connection: { url, maxRetriesPerRequest: null }, prefix: "tandem" };
+  return {
+    // A producer fails fast when Redis is away: the caller's answer must not wait, the sweep repairs.
+    createQueue: () =>
+      new Queue(QUEUE, { ...base, connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false } }),
+    createWorker: (run, concurrency) =>
+      new Worker(QUEUE, (job) => run(job.data), { ...base, concurrency, maxStalledCount: MAX_STALLED_COUNT }),
+    close: async () => undefined,
+  };
+}
+
+function postgresBackend(options: StepQueueOptions): Backend {
+  const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: QUEUE_POOL_MAX,
+    application_name: "tandem-queue",
+    options: `-c search_path=${QUEUE_SCHEMA}`,
+    keepAlive: true,
+  });
+  pool.on("error", (error) => options.log.warn({ err: error }, "a connection of the step queue broke"));
+  // BullMQ describes a pool by a type of its own, which pg's class fulfils but for an index signature.
+  const connection = pool as unknown as PgPool;
+  return {
+    createQueue: () => new PostgresQueue<StepData>(QUEUE, { connection }),
+    createWorker: (run, concurrency) =>
+      new PostgresWorker<StepData>(QUEUE, (job) => run(job.data), {
+        connection,
+        concurrency,
+        maxStalledCount: MAX_STALLED_COUNT,
+      }),
+    close: () => pool.end(),
+  };
+}

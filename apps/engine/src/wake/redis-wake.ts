@@ -1,0 +1,40 @@
+import { Redis } from "ioredis";
+import type { Logger } from "pino";
+import { createWake, type Wake } from "./wake.ts";
+
+/** The channel of wake-ups in Redis. Channels are shared by all logical databases; foreign ids wake nobody. */
+const CHANNEL = "tandem:wake";
+
+/** Wake-ups by Redis pub/sub: one connection to subscribe, one to publish. */
+export function createRedisWake(options: { url: string; log: Logger }): Wake {
+  return createWake((onMessage) => {
+    const connection = { maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: () => RETRY_MS };
+    const publisher = new Redis(options.url, { ...connection, connectionName: "tandem-wake" });
+    const subscriber = new Redis(options.url, { ...connection, connectionName: "tandem-wake-subscriber" });
+    for (const client of [publisher, subscriber]) {
+      client.on("error", (error: Error) =>
+        options.log.debug({ err: error }, "the wake-up connection to Redis"),
+      );
+    }
+    subscriber.on("message", (_channel, payload) => onMessage(payload.split(",")));
+    // Runs at every connect; ioredis would also do it on reconnects, but not for a first attempt that failed.
+    subscriber.on("ready", () => void subscriber.subscribe(CHANNEL).catch(() => undefined));
+    return {
+      async send(ids) {
+        await publisher.publish(CHANNEL, ids.join(","));
+      },
+      async ready() {
+        if (publisher.status !== "ready") await new Promise((resolve) => publisher.once("ready", resolve));
+        if (subscriber.status !== "ready") await new Promise((resolve) => subscriber.once("ready", resolve));
+        await subscriber.subscribe(CHANNEL);
+      },
+      async close() {
+        publisher.disconnect();
+        subscriber.disconnect();
+      },
+    };
+  }, options.log);
+}
+
+/** How long to wait between attempts to reach Redis, in milliseconds. */
+const RETRY_MS = 250;

@@ -1,0 +1,272 @@
+// This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
+
+import { client } from './client.gen.ts';
+import type { Client, Options as Options2, TDataShape } from './client/index.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+
+export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
+    /**
+     * You can provide a client instance returned by `createClient()` instead of
+     * individual options. This might be also useful if you want to implement a
+     * custom client.
+     */
+    client?: Client;
+    /**
+     * You can pass arbitrary values through the `meta` object. This can be
+     * used to access values that aren't defined as part of the SDK function.
+     */
+    meta?: Record<string, unknown>;
+};
+
+class HeyApiClient {
+    protected client: Client;
+    
+    constructor(args?: {
+        client?: Client;
+    }) {
+        this.client = args?.client ?? client;
+    }
+}
+
+class HeyApiRegistry<T> {
+    private readonly defaultKey = 'default';
+    
+    private readonly instances: Map<string, T> = new Map();
+    
+    get(key?: string): T {
+        const instance = this.instances.get(key ?? this.defaultKey);
+        if (!instance) {
+            throw new Error(`No SDK client found. Create one with "new TandemApi()" to fix this error.`);
+        }
+        return instance;
+    }
+    
+    set(value: T, key?: string): void {
+        this.instances.set(key ?? this.defaultKey, value);
+    }
+}
+
+export class TandemApi extends HeyApiClient {
+    public static readonly __registry = new HeyApiRegistry<TandemApi>();
+    
+    constructor(args?: {
+        client?: Client;
+        key?: string;
+    }) {
+        super(args);
+        TandemApi.__registry.set(this, args?.key);
+    }
+    
+    /**
+     * List sessions
+     */
+    public listSessions<ThrowOnError extends boolean = false>(options?: Options<ListSessionsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListSessionsResponses, ListSessionsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions',
+            ...options
+        });
+    }
+    
+    /**
+     * Create a session
+     *
+     * The session starts at once; poll its changes. 404 when the named agent does not exist.
+     */
+    public createSession<ThrowOnError extends boolean = false>(options: Options<CreateSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateSessionResponses, CreateSessionErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Cancel a session
+     *
+     * Aborts a running model request and settles pending calls. Cancelling again changes nothing.
+     */
+    public cancelSession<ThrowOnError extends boolean = false>(options: Options<CancelSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<CancelSessionResponses, CancelSessionErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get a session
+     */
+    public getSession<ThrowOnError extends boolean = false>(options: Options<GetSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get a session's status
+     */
+    public getSessionStatus<ThrowOnError extends boolean = false>(options: Options<GetSessionStatusData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionStatusResponses, GetSessionStatusErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/status',
+            ...options
+        });
+    }
+    
+    /**
+     * Wait for changes of a session
+     *
+     * Answers at once when there are events from `from_index` on, or when the session has ended; else waits. 204 when nothing is new; its `ETag` is the cursor, `"N"`.
+     */
+    public getSessionChanges<ThrowOnError extends boolean = false>(options: Options<GetSessionChangesData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionChangesResponses, GetSessionChangesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/changes',
+            ...options
+        });
+    }
+    
+    /**
+     * List a session's events
+     */
+    public listSessionEvents<ThrowOnError extends boolean = false>(options: Options<ListSessionEventsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListSessionEventsResponses, ListSessionEventsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/events',
+            ...options
+        });
+    }
+    
+    /**
+     * Send messages to a session
+     *
+     * They enter the history before the next model call. A session that has ended starts again.
+     */
+    public sendMessage<ThrowOnError extends boolean = false>(options: Options<SendMessageData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SendMessageResponses, SendMessageErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/messages',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Post results of tool calls
+     *
+     * One `tool_result`, one `error_event`, or a batch. The first answer to a call wins and the same again is harmless. 404 when no entry fits a call; 409 when all fitting calls were settled with other content, or when the session has ended (`code` tells them apart).
+     */
+    public submitToolResults<ThrowOnError extends boolean = false>(options: Options<SubmitToolResultsData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SubmitToolResultsResponses, SubmitToolResultsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tool_results',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List agents
+     */
+    public listAgents<ThrowOnError extends boolean = false>(options?: Options<ListAgentsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListAgentsResponses, ListAgentsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents',
+            ...options
+        });
+    }
+    
+    /**
+     * Register an agent
+     */
+    public createAgent<ThrowOnError extends boolean = false>(options: Options<CreateAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateAgentResponses, CreateAgentErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete an agent
+     */
+    public deleteAgent<ThrowOnError extends boolean = false>(options: Options<DeleteAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents/{agent_name}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get an agent
+     */
+    public getAgent<ThrowOnError extends boolean = false>(options: Options<GetAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetAgentResponses, GetAgentErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents/{agent_name}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change an agent
+     */
+    public updateAgent<ThrowOnError extends boolean = false>(options: Options<UpdateAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).patch<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents/{agent_name}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Replace an agent
+     */
+    public replaceAgent<ThrowOnError extends boolean = false>(options: Options<ReplaceAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).put<ReplaceAgentResponses, ReplaceAgentErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/agents/{agent_name}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Whether the process is up
+     */
+    public getHealth<ThrowOnError extends boolean = false>(options?: Options<GetHealthData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<GetHealthResponses, unknown, ThrowOnError>({ url: '/healthz', ...options });
+    }
+    
+    /**
+     * Whether requests can be served
+     */
+    public getReadiness<ThrowOnError extends boolean = false>(options?: Options<GetReadinessData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<GetReadinessResponses, GetReadinessErrors, ThrowOnError>({ url: '/readyz', ...options });
+    }
+}

@@ -1,0 +1,1570 @@
+// This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
+
+export type ClientOptions = {
+    baseUrl: `${string}://${string}` | (string & {});
+};
+
+/**
+ * The error's code: errors of one status differ by it.
+ */
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'rate_limited' | 'unavailable' | 'internal';
+
+export type ValidationError = {
+    /**
+     * The path to the field: first `body`, `query` or `path`.
+     */
+    loc: Array<string | number>;
+    /**
+     * What is wrong with the value, and what is right.
+     */
+    msg: string;
+    /**
+     * The kind of the fault.
+     */
+    type: string;
+};
+
+export type HttpValidationError = {
+    detail: Array<ValidationError>;
+    code: ErrorCode;
+    /**
+     * The request's id in the server's log.
+     */
+    request_id: string;
+    [key: string]: unknown;
+};
+
+export type ErrorReply = {
+    /**
+     * The error in words.
+     */
+    detail: string;
+    code: ErrorCode;
+    /**
+     * The request's id in the server's log.
+     */
+    request_id: string;
+    [key: string]: unknown;
+};
+
+export type ImageContent = {
+    /**
+     * A URL, or the image's bytes in base64.
+     */
+    source: string;
+    type: 'url' | 'base64';
+    media_type?: string | null;
+};
+
+export type UserMessageEvent = {
+    type?: 'user_message';
+    /**
+     * The text.
+     */
+    message: string;
+    /**
+     * Images as base64 data URIs.
+     */
+    images?: Array<string>;
+    /**
+     * Who sends it.
+     */
+    caller_id?: string;
+};
+
+export type UserMessageBatch = {
+    type?: 'batch';
+    messages: Array<UserMessageEvent>;
+};
+
+export type ToolDefinition = {
+    /**
+     * Letters, digits, `_` and `-`, first a letter or `_`. Unique in a session.
+     */
+    name: string;
+    /**
+     * What the tool does, for the model.
+     */
+    description: string;
+    /**
+     * JSON Schema of the arguments; its top level is an object. Missing: any object is accepted.
+     */
+    input_schema?: {
+        [key: string]: unknown;
+    };
+};
+
+export type Skill = {
+    name: string;
+    description: string;
+    body: string;
+    source?: string | null;
+    url_pattern?: string | null;
+};
+
+/**
+ * An environment. This server provides none; sessions say so in their events and go on.
+ */
+export type Environment = {
+    /**
+     * Defaults to the kind.
+     */
+    id?: string;
+    /**
+     * For example `web` or `desktop`.
+     */
+    kind?: string;
+    host?: 'user_device' | 'cloud';
+    start_url?: string;
+    headless?: boolean;
+    session_id?: string | null;
+    /**
+     * How a browser is seen.
+     */
+    mode?: {
+        [key: string]: unknown;
+    };
+    lazy?: boolean;
+    vault_id?: string | null;
+    browser_profile_id?: string | null;
+    use_default_browser_profile?: boolean;
+    persist_browser_profile?: boolean;
+    network?: {
+        [key: string]: unknown;
+    } | null;
+    [key: string]: unknown;
+};
+
+/**
+ * An agent. In a session's request only the name is required.
+ */
+export type Agent = {
+    /**
+     * Lowercase letters, digits and hyphens; at most one `prefix/`.
+     */
+    name: string;
+    /**
+     * What the agent is for.
+     */
+    description?: string;
+    /**
+     * Names of registered environments, or definitions.
+     */
+    environments?: Array<string | Environment>;
+    /**
+     * `provider/model`; null takes the server's default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told before the messages.
+     */
+    instructions?: string | null;
+    /**
+     * Names of registered agents, or definitions.
+     */
+    subagents?: Array<string | Agent> | null;
+    skills?: Array<string | Skill> | null;
+    /**
+     * JSON Schema that the final answer must fit.
+     */
+    answer_format?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Tools that run in the caller's process.
+     */
+    tools?: Array<ToolDefinition> | null;
+};
+
+export type NewAgent = {
+    /**
+     * Lowercase letters, digits and hyphens; at most one `prefix/`.
+     */
+    name: string;
+    /**
+     * What the agent is for.
+     */
+    description: string;
+    /**
+     * Names of registered environments, or definitions.
+     */
+    environments?: Array<string | Environment>;
+    /**
+     * `provider/model`; null takes the server's default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told before the messages.
+     */
+    instructions?: string | null;
+    /**
+     * Names of registered agents, or definitions.
+     */
+    subagents?: Array<string | Agent> | null;
+    skills?: Array<string | Skill> | null;
+    /**
+     * JSON Schema that the final answer must fit.
+     */
+    answer_format?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Tools that run in the caller's process.
+     */
+    tools?: Array<ToolDefinition> | null;
+};
+
+export type StoredAgent = {
+    /**
+     * Lowercase letters, digits and hyphens; at most one `prefix/`.
+     */
+    name: string;
+    /**
+     * What the agent is for.
+     */
+    description: string;
+    /**
+     * Names of registered environments, or definitions.
+     */
+    environments: Array<string | Environment>;
+    /**
+     * `provider/model`; null takes the server's default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told before the messages.
+     */
+    instructions?: string | null;
+    /**
+     * Names of registered agents, or definitions.
+     */
+    subagents?: Array<string | Agent> | null;
+    skills?: Array<string | Skill> | null;
+    /**
+     * JSON Schema that the final answer must fit.
+     */
+    answer_format?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Tools that run in the caller's process.
+     */
+    tools?: Array<ToolDefinition> | null;
+};
+
+export type PatchAgent = {
+    description?: string | null;
+    environments?: Array<string | Environment> | null;
+    /**
+     * `provider/model`; null takes the server's default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told before the messages.
+     */
+    instructions?: string | null;
+    /**
+     * Names of registered agents, or definitions.
+     */
+    subagents?: Array<string | Agent> | null;
+    skills?: Array<string | Skill> | null;
+    /**
+     * JSON Schema that the final answer must fit.
+     */
+    answer_format?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Tools that run in the caller's process.
+     */
+    tools?: Array<ToolDefinition> | null;
+};
+
+export type SessionRequest = {
+    /**
+     * The name of a registered agent, or a definition.
+     */
+    agent: string | Agent;
+    /**
+     * The first messages: a text, one message, or a list.
+     */
+    messages?: string | UserMessageEvent | Array<UserMessageEvent> | null;
+    /**
+     * After so many steps one last step without tools must answer. Null: no bound.
+     */
+    max_steps?: number | null;
+    max_time_s?: number | null;
+    idle_timeout_s?: number | null;
+    /**
+     * How long the session is kept after its end. Null: for good.
+     */
+    delete_after_min?: number | null;
+    /**
+     * How long screenshots are kept after the session's end.
+     */
+    delete_screenshot_after_min?: number | null;
+    queue?: boolean;
+    /**
+     * Groups sessions; lists can be narrowed by it.
+     */
+    group_id?: string | null;
+    parent_session_id?: string | null;
+    /**
+     * Dotted paths to values that replace those of the agent, for example `agent.instructions` or `agent.environments[kind=web].start_url`. `agent.tools` adds tools.
+     */
+    overrides?: {
+        [key: string]: unknown;
+    };
+};
+
+export type ToolRequest = {
+    tool_name: string;
+    /**
+     * The arguments.
+     */
+    args?: {
+        [key: string]: unknown;
+    };
+    /**
+     * The call's id.
+     */
+    id?: string | null;
+};
+
+export type ToolResultEvent = {
+    kind?: 'tool_result';
+    tool_req: ToolRequest;
+    /**
+     * What the tool returned: any JSON. Missing means null.
+     */
+    result?: unknown;
+    truncated?: boolean;
+    output_artifact_path?: string | null;
+};
+
+export type ErrorEvent = {
+    kind?: 'error_event';
+    /**
+     * What went wrong, for the model.
+     */
+    error: string;
+    /**
+     * Where it went wrong; clients say `client`.
+     */
+    origin: string;
+    tool_req?: ToolRequest | null;
+};
+
+export type ToolResultBatch = {
+    type?: 'batch';
+    results: Array<ToolResultEvent | ErrorEvent>;
+};
+
+export type Receipt = {
+    /**
+     * The call that the entry was for.
+     */
+    id: string | null;
+    /**
+     * `accepted`: it settled its call. `duplicate`: the same answer was there. `conflict`: another answer was there. `late`: the call had been withdrawn. `unknown`: no such call.
+     */
+    status: 'accepted' | 'duplicate' | 'conflict' | 'late' | 'unknown';
+};
+
+export type ToolResultsReceipt = {
+    /**
+     * One per entry, in order.
+     */
+    receipts: Array<Receipt>;
+    /**
+     * Ids of the calls that still wait.
+     */
+    pending: Array<string>;
+    /**
+     * Whether this body settled the last call, so that the session goes on.
+     */
+    resumed: boolean;
+};
+
+/**
+ * How good the answer is; set with the final answer.
+ */
+export type AnswerOutcome = 'success' | 'partial' | 'infeasible' | 'blocked';
+
+export type ModelUsage = {
+    /**
+     * The model.
+     */
+    name: string;
+    input_tokens: number;
+    /**
+     * Reasoning tokens included.
+     */
+    output_tokens: number;
+    reasoning_tokens: number;
+};
+
+export type ModelCost = {
+    /**
+     * The model.
+     */
+    name: string;
+    input_tokens: number;
+    /**
+     * Reasoning tokens included.
+     */
+    output_tokens: number;
+    reasoning_tokens: number;
+    [key: string]: unknown;
+};
+
+export type Metrics = {
+    steps: number;
+    cost_per_model: Array<ModelCost>;
+    [key: string]: unknown;
+};
+
+export type PolicyEvent = {
+    kind: 'policy_event';
+    reasoning_content: string | null;
+    /**
+     * What the model said.
+     */
+    content: string | null;
+    /**
+     * Every call that the model asked for.
+     */
+    tool_reqs: Array<ToolRequest>;
+    /**
+     * What was wrong with the reply.
+     */
+    validation_errors: Array<string>;
+};
+
+export type AnswerEvent = {
+    kind: 'answer_event';
+    answer: string | {
+        [key: string]: unknown;
+    };
+    outcome: AnswerOutcome | null;
+};
+
+export type MessageEvent = {
+    kind: 'message_event';
+    caller_id: string;
+    content: Array<string | ImageContent>;
+};
+
+/**
+ * The request was accepted.
+ */
+export type RequestStartEvent = {
+    timestamp: string;
+    type: 'RequestStartEvent';
+    data: {
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A worker took the session up.
+ */
+export type AgentStartedEvent = {
+    timestamp: string;
+    type: 'AgentStartedEvent';
+    data: {
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * What the agent, its tools and its user said. `data.kind` tells them apart.
+ */
+export type AgentEvent = {
+    timestamp: string;
+    type: 'AgentEvent';
+    data: PolicyEvent | ToolResultEvent | AnswerEvent | ErrorEvent | MessageEvent;
+    [key: string]: unknown;
+};
+
+/**
+ * The session's state changed, or the list of its pending calls did.
+ */
+export type ActiveStateChangeEvent = {
+    timestamp: string;
+    type: 'ActiveStateChangeEvent';
+    data: {
+        state: 'running' | 'idle' | 'awaiting_tool_results';
+        /**
+         * Every call that waits for the caller.
+         */
+        pending_tool_calls?: Array<ToolRequest> | null;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * Steps and tokens so far.
+ */
+export type MetricsUpdateEvent = {
+    timestamp: string;
+    type: 'MetricsUpdateEvent';
+    data: {
+        metrics: Metrics;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * The run ended.
+ */
+export type AgentCompletionEvent = {
+    timestamp: string;
+    type: 'AgentCompletionEvent';
+    data: {
+        reason: 'finished' | 'stopped' | 'timed_out';
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * The run failed.
+ */
+export type AgentErrorEvent = {
+    timestamp: string;
+    type: 'AgentErrorEvent';
+    data: {
+        error: string;
+        trace?: string;
+        info?: {
+            [key: string]: unknown;
+        } | null;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A result that came after its call had been withdrawn. The model does not see it.
+ */
+export type LateToolResultEvent = {
+    timestamp: string;
+    type: 'LateToolResultEvent';
+    data: {
+        tool_req: ToolRequest;
+        /**
+         * The result.
+         */
+        result: unknown;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A call was withdrawn: its handler can stop.
+ */
+export type ToolCallCancelledEvent = {
+    timestamp: string;
+    type: 'ToolCallCancelledEvent';
+    data: {
+        tool_req: ToolRequest;
+        reason: string;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * One line of a session's history. `type` tells them apart.
+ */
+export type SessionEvent = RequestStartEvent | AgentStartedEvent | AgentEvent | ActiveStateChangeEvent | MetricsUpdateEvent | AgentCompletionEvent | AgentErrorEvent | LateToolResultEvent | ToolCallCancelledEvent;
+
+export type TrajectoryStatus = 'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'completed' | 'failed' | 'timed_out' | 'interrupted';
+
+export type SessionErrorCode = 'environment_error' | 'no_answer' | 'answer_validation' | 'timeout' | 'internal';
+
+/**
+ * Why the session ended. More exact than `error_code`, and set for good ends too.
+ */
+export type EndReason = 'answered' | 'max_steps' | 'cancelled' | 'error_limit' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
+
+export type SessionStatus = {
+    status: TrajectoryStatus;
+    /**
+     * Why it failed, in words.
+     */
+    error: string | null;
+    error_code: SessionErrorCode | null;
+    outcome: AnswerOutcome | null;
+    /**
+     * Model calls so far.
+     */
+    steps: number;
+    usage_per_model: Array<ModelUsage>;
+    subagent_session_ids: Array<string>;
+    reason: EndReason | null;
+};
+
+export type Session = {
+    id: string;
+    request: SessionRequest;
+    status: SessionStatus;
+    agent_view_url: string | null;
+    /**
+     * Null until the first answer; text, or data when an answer format is set.
+     */
+    latest_answer: unknown;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+};
+
+export type SessionSummary = {
+    id: string;
+    agent: string | null;
+    status: TrajectoryStatus;
+    agent_view_url: string | null;
+    first_message: UserMessageEvent | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+    last_activity_at: string | null;
+    anonymized_at: string | null;
+};
+
+export type SessionChanges = {
+    status: TrajectoryStatus;
+    started_at: string | null;
+    finished_at: string | null;
+    error: string | null;
+    error_code: SessionErrorCode | null;
+    /**
+     * The events from `from_index` on.
+     */
+    new_events: Array<SessionEvent>;
+    /**
+     * The answer of the current run.
+     */
+    answer: string | {
+        [key: string]: unknown;
+    } | null;
+    outcome: AnswerOutcome | null;
+    metrics: Metrics;
+    reason: EndReason | null;
+    /**
+     * The cursor for the next poll: `from_index` plus the events returned.
+     */
+    next_index: number;
+};
+
+export type PageSessionSummary = {
+    items: Array<SessionSummary>;
+    /**
+     * How many there are in all.
+     */
+    total: number;
+    /**
+     * The page's number, from 1.
+     */
+    page: number;
+};
+
+export type PageSessionEvent = {
+    items: Array<SessionEvent>;
+    /**
+     * How many there are in all.
+     */
+    total: number;
+    /**
+     * The page's number, from 1.
+     */
+    page: number;
+};
+
+export type PageAgent = {
+    items: Array<StoredAgent>;
+    /**
+     * How many there are in all.
+     */
+    total: number;
+    /**
+     * The page's number, from 1.
+     */
+    page: number;
+};
+
+export type ListSessionsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Whose sessions: those of the key's user, or of the whole organization.
+         */
+        owner?: 'me' | 'me-in-organization' | 'organization' | 'me-or-organization';
+        /**
+         * Any of these states.
+         */
+        status?: Array<'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'completed' | 'failed' | 'timed_out' | 'interrupted'>;
+        /**
+         * Any of these agents, by name.
+         */
+        agent?: Array<string>;
+        group_id?: string;
+        parent_session_id?: string;
+        /**
+         * Sessions of one schedule.
+         */
+        schedule_id?: string;
+        /**
+         * Text in the first message or the answer, ignoring case.
+         */
+        search?: string;
+        created_before?: string;
+        created_after?: string;
+        finished_before?: string;
+        finished_after?: string;
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+        sort?: Array<'created_at' | '-created_at'>;
+    };
+    url: '/api/v2/sessions';
+};
+
+export type ListSessionsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
+
+export type ListSessionsResponses = {
+    /**
+     * Success.
+     */
+    200: PageSessionSummary;
+};
+
+export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsResponses];
+
+export type CreateSessionData = {
+    body: SessionRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v2/sessions';
+};
+
+export type CreateSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CreateSessionError = CreateSessionErrors[keyof CreateSessionErrors];
+
+export type CreateSessionResponses = {
+    /**
+     * Success.
+     */
+    201: Session;
+};
+
+export type CreateSessionResponse = CreateSessionResponses[keyof CreateSessionResponses];
+
+export type CancelSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}';
+};
+
+export type CancelSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CancelSessionError = CancelSessionErrors[keyof CancelSessionErrors];
+
+export type CancelSessionResponses = {
+    /**
+     * The session has ended.
+     */
+    204: void;
+};
+
+export type CancelSessionResponse = CancelSessionResponses[keyof CancelSessionResponses];
+
+export type GetSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}';
+};
+
+export type GetSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
+
+export type GetSessionResponses = {
+    /**
+     * Success.
+     */
+    200: Session;
+};
+
+export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
+
+export type GetSessionStatusData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/status';
+};
+
+export type GetSessionStatusErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSessionStatusError = GetSessionStatusErrors[keyof GetSessionStatusErrors];
+
+export type GetSessionStatusResponses = {
+    /**
+     * Success.
+     */
+    200: SessionStatus;
+};
+
+export type GetSessionStatusResponse = GetSessionStatusResponses[keyof GetSessionStatusResponses];
+
+export type GetSessionChangesData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The cursor: the number of events already seen.
+         */
+        from_index?: number;
+        /**
+         * Most events to return.
+         */
+        limit?: number | null;
+        /**
+         * False gives the state without the events.
+         */
+        include_events?: boolean;
+        /**
+         * How long to wait when there is nothing new.
+         */
+        wait_for_seconds?: number;
+    };
+    url: '/api/v2/sessions/{id}/changes';
+};
+
+export type GetSessionChangesErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSessionChangesError = GetSessionChangesErrors[keyof GetSessionChangesErrors];
+
+export type GetSessionChangesResponses = {
+    /**
+     * Success.
+     */
+    200: SessionChanges;
+    /**
+     * Nothing is new.
+     */
+    204: void;
+};
+
+export type GetSessionChangesResponse = GetSessionChangesResponses[keyof GetSessionChangesResponses];
+
+export type ListSessionEventsData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+        /**
+         * Oldest first by default.
+         */
+        sort?: Array<'timestamp' | '-timestamp'>;
+        /**
+         * Only events of this type.
+         */
+        type?: string | null;
+    };
+    url: '/api/v2/sessions/{id}/events';
+};
+
+export type ListSessionEventsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListSessionEventsError = ListSessionEventsErrors[keyof ListSessionEventsErrors];
+
+export type ListSessionEventsResponses = {
+    /**
+     * Success.
+     */
+    200: PageSessionEvent;
+};
+
+export type ListSessionEventsResponse = ListSessionEventsResponses[keyof ListSessionEventsResponses];
+
+export type SendMessageData = {
+    body: UserMessageEvent | UserMessageBatch;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/messages';
+};
+
+export type SendMessageErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type SendMessageError = SendMessageErrors[keyof SendMessageErrors];
+
+export type SendMessageResponses = {
+    /**
+     * The messages are stored.
+     */
+    202: unknown;
+};
+
+export type SubmitToolResultsData = {
+    body: ToolResultEvent | ErrorEvent | ToolResultBatch;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tool_results';
+};
+
+export type SubmitToolResultsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type SubmitToolResultsError = SubmitToolResultsErrors[keyof SubmitToolResultsErrors];
+
+export type SubmitToolResultsResponses = {
+    /**
+     * Success.
+     */
+    202: ToolResultsReceipt;
+};
+
+export type SubmitToolResultsResponse = SubmitToolResultsResponses[keyof SubmitToolResultsResponses];
+
+export type ListAgentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only the agent of this name.
+         */
+        agent_name?: string;
+        /**
+         * Text in the name or the description, ignoring case.
+         */
+        search?: string;
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+        sort?: Array<'created_at' | '-created_at' | 'agent_name' | '-agent_name'>;
+    };
+    url: '/api/v2/agents';
+};
+
+export type ListAgentsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListAgentsError = ListAgentsErrors[keyof ListAgentsErrors];
+
+export type ListAgentsResponses = {
+    /**
+     * Success.
+     */
+    200: PageAgent;
+};
+
+export type ListAgentsResponse = ListAgentsResponses[keyof ListAgentsResponses];
+
+export type CreateAgentData = {
+    body: NewAgent;
+    path?: never;
+    query?: never;
+    url: '/api/v2/agents';
+};
+
+export type CreateAgentErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CreateAgentError = CreateAgentErrors[keyof CreateAgentErrors];
+
+export type CreateAgentResponses = {
+    /**
+     * Success.
+     */
+    201: StoredAgent;
+};
+
+export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponses];
+
+export type DeleteAgentData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name; it may hold one slash.
+         */
+        agent_name: string;
+    };
+    query?: never;
+    url: '/api/v2/agents/{agent_name}';
+};
+
+export type DeleteAgentErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type DeleteAgentError = DeleteAgentErrors[keyof DeleteAgentErrors];
+
+export type DeleteAgentResponses = {
+    /**
+     * The agent is gone.
+     */
+    204: void;
+};
+
+export type DeleteAgentResponse = DeleteAgentResponses[keyof DeleteAgentResponses];
+
+export type GetAgentData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name; it may hold one slash.
+         */
+        agent_name: string;
+    };
+    query?: {
+        /**
+         * Replaces names of registered subagents by definitions.
+         */
+        resolve?: boolean;
+    };
+    url: '/api/v2/agents/{agent_name}';
+};
+
+export type GetAgentErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetAgentError = GetAgentErrors[keyof GetAgentErrors];
+
+export type GetAgentResponses = {
+    /**
+     * Success.
+     */
+    200: StoredAgent;
+};
+
+export type GetAgentResponse = GetAgentResponses[keyof GetAgentResponses];
+
+export type UpdateAgentData = {
+    body: PatchAgent;
+    path: {
+        /**
+         * The agent's name; it may hold one slash.
+         */
+        agent_name: string;
+    };
+    query?: never;
+    url: '/api/v2/agents/{agent_name}';
+};
+
+export type UpdateAgentErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type UpdateAgentError = UpdateAgentErrors[keyof UpdateAgentErrors];
+
+export type UpdateAgentResponses = {
+    /**
+     * Success.
+     */
+    200: StoredAgent;
+};
+
+export type UpdateAgentResponse = UpdateAgentResponses[keyof UpdateAgentResponses];
+
+export type ReplaceAgentData = {
+    body: NewAgent;
+    path: {
+        /**
+         * The agent's name; it may hold one slash.
+         */
+        agent_name: string;
+    };
+    query?: never;
+    url: '/api/v2/agents/{agent_name}';
+};
+
+export type ReplaceAgentErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ReplaceAgentError = ReplaceAgentErrors[keyof ReplaceAgentErrors];
+
+export type ReplaceAgentResponses = {
+    /**
+     * Success.
+     */
+    200: StoredAgent;
+};
+
+export type ReplaceAgentResponse = ReplaceAgentResponses[keyof ReplaceAgentResponses];
+
+export type GetHealthData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/healthz';
+};
+
+export type GetHealthResponses = {
+    /**
+     * Success.
+     */
+    200: {
+        status: 'ok';
+    };
+};
+
+export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
+
+export type GetReadinessData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/readyz';
+};
+
+export type GetReadinessErrors = {
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetReadinessError = GetReadinessErrors[keyof GetReadinessErrors];
+
+export type GetReadinessResponses = {
+    /**
+     * Success.
+     */
+    200: {
+        status: 'ready';
+    };
+};
+
+export type GetReadinessResponse = GetReadinessResponses[keyof GetReadinessResponses];

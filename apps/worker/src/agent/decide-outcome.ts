@@ -1,0 +1,180 @@
+// What follows from a model's reply. Pure: the same reply in the same situation always has the same outcome.
+import type { FinishedStep, StepOutcome } from "@tandem/engine/commands/finish-step";
+import { errorEvent, type NewEvent, policyEvent } from "@tandem/engine/domain/events";
+import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import { findValueFaults } from "@tandem/engine/domain/json-schema";
+import { SUBMIT_ANSWER, type ToolDefinition, type ToolRequest } from "@tandem/engine/domain/tools";
+import { MAX_CORRECTIONS, MAX_NUDGES, MAX_USELESS_STEPS } from "./limits.ts";
+import type { Reply, ReplyCall } from "./read-reply.ts";
+
+/** What a reply is judged by. */
+export interface Situation {
+  tools: readonly ToolDefinition[];
+  answerFormat: JsonObject | null;
+  mustAnswer: boolean;
+  corrections: number;
+  nudges: number;
+}
+
+/** The parts of a finished step that follow from the reply. */
+export type Decision = Pick<FinishedStep, "policy" | "outcome" | "replies">;
+
+/** Sorts the calls, checks an answer, and decides how the session goes on. */
+export function decideOutcome(reply: Reply, situation: Situation): Decision {
+  const calls = reply.calls.filter((call) => !isSubmission(call, situation));
+  const refused = calls.flatMap((call) => refuse(call, situation));
+  const refusedIds = new Set(refused.map((entry) => entry.call.id));
+  const asked = calls.map((call) => call.request).filter((call) => !refusedIds.has(call.id));
+  const verdict = judge(reply, situation, { asked, refused: refused.length });
+  const errors = [...refused, ...verdict.refusals];
+  return {
+    outcome: verdict.outcome,
+    replies: [...errors.map((entry) => errorEvent(entry.error, "server", entry.call)), ...verdict.spoken],
+    policy: policyEvent(
+      {
+        content: reply.text,
+        reasoning_content: reply.reasoning,
+        tool_reqs: reply.calls.map((call) => call.request),
+        validation_errors: [...errors.map((entry) => entry.error), ...verdict.faults],
+      },
+      reply.internal,
+    ),
+  };
+}
+
+/** A call that nobody is asked to run, and what the model is told instead of a result. */
+interface Refusal {
+  call: ToolRequest;
+  error: string;
+}
+
+interface Verdict {
+  outcome: StepOutcome;
+  /** Results of submitted answers that were not taken. */
+  refusals: Refusal[];
+  /** What is said to the model where no call is there to answer. */
+  spoken: NewEvent[];
+  /** What was wrong with an answer, for the record. */
+  faults: string[];
+}
+
+const NOTHING = { refusals: [], spoken: [], faults: [] };
+
+function isSubmission(call: ReplyCall, { answerFormat }: Situation): boolean {
+  return answerFormat !== null && call.request.tool_name === SUBMIT_ANSWER;
+}
+
+function refuse({ request, fault }: ReplyCall, situation: Situation): Refusal[] {
+  const error = findCallFault(request, fault, situation);
+  return error === null ? [] : [{ call: request, error }];
+}
+
+function findCallFault(call: ToolRequest, fault: string | null, situation: Situation): string | null {
+  if (situation.mustAnswer) return "No tools are left; give the final answer.";
+  const tool = situation.tools.find((known) => known.name === call.tool_name);
+  const name = JSON.stringify(call.tool_name.slice(0, 100));
+  if (!tool) return `There is no tool ${name}. ${listTools(situation)}`;
+  if (fault !== null)
+    return `The arguments of ${name} cannot be used: ${fault}. Call it again with valid arguments.`;
+  const faults = tool.input_schema ? findValueFaults(tool.input_schema, call.args) : [];
+  return faults.length > 0
+    ? `The arguments of ${name} do not fit its schema: ${faults.join("; ")}. Call it again with arguments that fit.`
+    : null;
+}
+
+function listTools({ tools }: Situation): string {
+  return tools.length > 0
+    ? `The tools are: ${tools.map((tool) => tool.name).join(", ")}.`
+    : "There are no tools.";
+}
+
+function judge(
+  reply: Reply,
+  situation: Situation,
+  calls: { asked: ToolRequest[]; refused: number },
+): Verdict {
+  const submissions = reply.calls.filter((call) => isSubmission(call, situation));
+  if (calls.asked.length > 0) {
+    const error =
+      "Not taken: other calls were made with it. When their results are there, submit the answer again.";
+    return {
+      ...NOTHING,
+      outcome: { kind: "ask", calls: calls.asked },
+      refusals: submissions.map((call) => ({ call: call.request, error })),
+    };
+  }
+  const [submission] = submissions;
+  if (submission) return judgeSubmission(submission, situation);
+  const isAnswer =
+    reply.text !== null && reply.text.trim() !== "" && (calls.refused === 0 || situation.mustAnswer);
+  if (isAnswer && reply.text !== null) return judgeText(reply.text, situation);
+  return calls.refused > 0 ? goOn(situation, MAX_USELESS_STEPS, null) : judgeSilence(situation);
+}
+
+function judgeSubmission({ request, fault }: ReplyCall, situation: Situation): Verdict {
+  const faults = fault === null ? findValueFaults(situation.answerFormat ?? {}, request.args) : [fault];
+  if (faults.length === 0) return answered(request.args, situation);
+  const error = `The answer does not fit its format: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} again with an answer that fits.`;
+  return { ...NOTHING, outcome: correct(faults, situation), refusals: [{ call: request, error }] };
+}
+
+function judgeText(text: string, situation: Situation): Verdict {
+  if (situation.answerFormat === null) return answered(text, situation);
+  const value = parseObject(text);
+  const faults = value === null ? ["it is text"] : findValueFaults(situation.answerFormat, value);
+  if (value !== null && faults.length === 0) return answered(value, situation);
+  const error = `That is not an answer yet: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} with an answer that fits its schema.`;
+  return { ...NOTHING, outcome: correct(faults, situation), spoken: [errorEvent(error, "answer")], faults };
+}
+
+function judgeSilence(situation: Situation): Verdict {
+  return goOn(
+    situation,
+    MAX_NUDGES,
+    errorEvent("Your reply was empty. Use a tool, or give the final answer.", "agent"),
+  );
+}
+
+/** Lets the model try again until the limit; the last step has no again. */
+function goOn(situation: Situation, limit: number, spoken: NewEvent | null): Verdict {
+  const isSilent = spoken !== null;
+  if (!situation.mustAnswer && situation.nudges < limit) {
+    const outcome: StepOutcome = {
+      kind: "again",
+      corrections: situation.corrections,
+      nudges: situation.nudges + 1,
+    };
+    return { ...NOTHING, outcome, spoken: spoken ? [spoken] : [] };
+  }
+  if (situation.mustAnswer || isSilent) {
+    const error = situation.mustAnswer ? "The last step gave no answer." : "The model gave no answer.";
+    const reason = situation.mustAnswer ? "max_steps" : "no_answer";
+    return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "no_answer", reason } };
+  }
+  const error = `The model made only calls that cannot be run, ${limit + 1} steps in a row.`;
+  return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "internal", reason: "error_limit" } };
+}
+
+function answered(answer: JsonValue, { mustAnswer }: Situation): Verdict {
+  const reason = mustAnswer ? "max_steps" : "answered";
+  return { ...NOTHING, outcome: { kind: "answer", answer, outcome: "success", reason } };
+}
+
+function correct(faults: string[], situation: Situation): StepOutcome {
+  if (!situation.mustAnswer && situation.corrections < MAX_CORRECTIONS) {
+    return { kind: "again", corrections: situation.corrections + 1, nudges: situation.nudges };
+  }
+  const error = `The answer does not fit its format: ${faults.join("; ")}.`;
+  return { kind: "fail", error, errorCode: "answer_validation", reason: "answer_invalid" };
+}
+
+/** JSON in a text, with or without a code fence around it; null when it is no object. */
+function parseObject(text: string): JsonObject | null {
+  const body = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1] ?? text;
+  try {
+    const value = JSON.parse(body) as JsonValue;
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

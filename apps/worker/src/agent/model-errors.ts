@@ -1,0 +1,77 @@
+// Errors of model requests: which are worth another try, when, and how they are told.
+import { APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
+import type { EndReason } from "@tandem/engine/domain/session-state";
+import { MAX_MODEL_ATTEMPTS, RETRY_AFTER_MAX_MS, RETRY_BASE_MS, RETRY_MAX_MS } from "./limits.ts";
+
+/** A failed model request, ready to be recorded. */
+export interface ModelFailure {
+  error: string;
+  reason: EndReason;
+  retryInMs: number | null;
+}
+
+/** The model did not answer in time. Counts as a network error. */
+export class ModelTimeoutError extends Error {
+  constructor(timeoutS: number) {
+    super(`The model did not answer within ${timeoutS} s.`);
+    this.name = "ModelTimeoutError";
+  }
+}
+
+/**
+ * Judges an error of a model request.
+ *
+ * @param options.failures how many requests in a row failed before this one
+ * @param options.secrets texts that must not show in the error, as API keys
+ */
+export function judgeModelError(
+  error: unknown,
+  options: { failures: number; secrets: readonly string[]; random?: () => number },
+): ModelFailure {
+  const words = hideSecrets(toWords(error), options.secrets);
+  if (!isTransient(error)) return { error: words, reason: "provider_refused", retryInMs: null };
+  if (options.failures + 1 >= MAX_MODEL_ATTEMPTS) {
+    return {
+      error: `The model could not be reached in ${MAX_MODEL_ATTEMPTS} attempts. ${words}`,
+      reason: "provider_unavailable",
+      retryInMs: null,
+    };
+  }
+  const backoff = Math.min(RETRY_BASE_MS * 2 ** options.failures, RETRY_MAX_MS);
+  const jittered = Math.round(backoff * (0.5 + (options.random ?? Math.random)() / 2));
+  return {
+    error: words,
+    reason: "provider_unavailable",
+    retryInMs: Math.max(jittered, readRetryAfter(error)),
+  };
+}
+
+/** Network errors, overload, and replies that make no sense: the same request may succeed later. */
+function isTransient(error: unknown): boolean {
+  if (error instanceof ModelTimeoutError || JSONParseError.isInstance(error)) return true;
+  if (TypeValidationError.isInstance(error)) return true;
+  if (!APICallError.isInstance(error)) return error instanceof TypeError && /fetch/i.test(error.message);
+  const status = error.statusCode;
+  if (status === undefined || status < 400) return true;
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function readRetryAfter(error: unknown): number {
+  if (!APICallError.isInstance(error)) return 0;
+  const value = error.responseHeaders?.["retry-after"];
+  if (value === undefined) return 0;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : 0;
+}
+
+function toWords(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!APICallError.isInstance(error)) return message;
+  return error.statusCode === undefined
+    ? `The model provider could not be reached: ${message}`
+    : `The model provider answered ${error.statusCode}: ${message}`;
+}
+
+function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "***"), text);
+}

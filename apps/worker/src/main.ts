@@ -1,0 +1,26 @@
+// The worker process: `npm run start:worker`, or `node dist/worker.js` in the image.
+import { createEngine } from "@tandem/engine/engine";
+import { migrate } from "@tandem/engine/postgres/migrate";
+import { onShutdown, runProcess } from "@tandem/engine/process";
+import { loadConfig } from "./config.ts";
+import { startWorker } from "./start-worker.ts";
+
+/** Most connections for statements: a step holds one for a few milliseconds, never during a model call. */
+const POOL_MAX = 10;
+
+await runProcess("worker", loadConfig, async (config, log) => {
+  await migrate(config.databaseUrl);
+  const engine = createEngine({
+    databaseUrl: config.databaseUrl,
+    ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
+    poolMax: POOL_MAX,
+    name: "tandem-worker",
+    log,
+  });
+  const worker = startWorker(engine, config);
+  log.info({ concurrency: config.concurrency }, "the worker takes steps");
+  onShutdown(log, async () => {
+    await worker.close();
+    await engine.close();
+  });
+});

@@ -1,0 +1,44 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { findModelFault, type ModelSettings, parseModelId } from "@tandem/engine/domain/models";
+import { createDemoKeywordModel } from "./demo-keyword/model.ts";
+
+/**
+ * The model of an id, through the AI SDK's providers.
+ *
+ * @throws when the provider is unknown or not configured in this process
+ */
+export function createModel(id: string, settings: ModelSettings): LanguageModelV3 {
+  const parsed = parseModelId(id);
+  const fault = findModelFault(id, settings);
+  if (!parsed || fault) throw new Error(fault ?? `model ${id} is unknown`);
+  switch (parsed.provider) {
+    case "openai":
+      return createOpenAI(toOptions(settings.openai)).languageModel(parsed.model);
+    case "anthropic":
+      return createAnthropic(toOptions(settings.anthropic)).languageModel(parsed.model);
+    case "google":
+      return createGoogleGenerativeAI(toOptions(settings.google)).languageModel(parsed.model);
+    case "compatible":
+      return createOpenAICompatible({
+        name: "compatible",
+        baseURL: settings.compatible?.baseUrl ?? "",
+        ...(settings.compatible?.apiKey ? { apiKey: settings.compatible.apiKey } : {}),
+      }).languageModel(parsed.model);
+    case "demo":
+      return createDemoKeywordModel();
+  }
+}
+
+/** Keys of these settings, which must never show in an error. */
+export function listSecrets(settings: ModelSettings): string[] {
+  const { openai, anthropic, google, compatible } = settings;
+  return [openai, anthropic, google, compatible].flatMap((entry) => entry?.apiKey ?? []);
+}
+
+function toOptions(settings: { apiKey: string; baseUrl?: string } | undefined) {
+  return { apiKey: settings?.apiKey ?? "", ...(settings?.baseUrl ? { baseURL: settings.baseUrl } : {}) };
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { sweep } from "@tandem/engine/commands/sweep";
+import type { Engine } from "@tandem/engine/engine";
+import type { WorkerConfig } from "./config.ts";
+import { runStep } from "./run-step.ts";
+
+/** A worker that takes steps. */
+export interface RunningWorker {
+  /** Takes no more steps; those that run may finish, and are handed back when that takes too long. */
+  close(): Promise<void>;
+}
+
+/** How long steps may go on after a close, in milliseconds, before they are handed back. */
+const GRACE_MS = 10_000;
+
+/** Starts a worker on an engine whose database is migrated. */
+export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker {
+  const stopping = new AbortController();
+  const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
+  const context = { engine, config, worker, stopping: stopping.signal };
+  const consumer = engine.queue.consume((step) => runStep(context, step.sessionId), {
+    concurrency: config.concurrency,
+  });
+
+  let sweeping: Promise<void> = Promise.resolve();
+  let isSweeping = false;
+  const sweepOnce = async () => {
+    if (isSweeping) return;
+    isSweeping = true;
+    try {
+      const count = await sweep(engine, { overdueMs: config.sweepMs });
+      if (count > 0) engine.log.info({ count }, "steps were put back by the sweep");
+    } catch (error) {
+      engine.log.warn({ err: error }, "the sweep failed; the next one tries again");
+    } finally {
+      isSweeping = false;
+    }
+  };
+  const timer = setInterval(() => {
+    sweeping = sweepOnce();
+  }, config.sweepMs);
+  sweeping = sweepOnce();
+
+  return {
+    async close() {
+      clearInterval(timer);
+      const grace = setTimeout(() => stopping.abort(), GRACE_MS);
+      await consumer.close();
+      clearTimeout(grace);
+      await sweeping;
+    },
+  };
+}

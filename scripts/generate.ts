@@ -1,0 +1,39 @@
+// `npm run generate`: writes openapi/openapi.json from the routes, then the SDK's generated part from it.
+// With a folder as its argument it writes there instead, so that a test can compare.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@hey-api/openapi-ts";
+import { createOpenApiDocument } from "../apps/api/src/openapi-document.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const target = process.argv[2] ?? root;
+
+const document = await createOpenApiDocument();
+const file = join(target, "openapi/openapi.json");
+await mkdir(join(target, "openapi"), { recursive: true });
+await writeFile(file, `${JSON.stringify(document, null, 2)}\n`);
+
+await createClient({
+  input: file,
+  output: {
+    path: join(target, "apps/sdk/src/generated"),
+    importFileExtension: ".ts",
+    header: "// This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.",
+    clean: true,
+  },
+  logs: { level: "error" },
+  plugins: [
+    { name: "@hey-api/client-fetch", throwOnError: false },
+    { name: "@hey-api/typescript" },
+    {
+      name: "@hey-api/sdk",
+      operations: {
+        strategy: "single",
+        containerName: "TandemApi",
+        methods: "instance",
+        methodName: "{{name}}",
+      },
+    },
+  ],
+});
