@@ -1,0 +1,109 @@
+// Tandem in the test's own process, on real parts: a database of its own, either queue backend, a fake model.
+import { type ApiConfig, loadConfig as loadApiConfig } from "@tandem/api/config";
+import { type RunningApi, startApi } from "@tandem/api/start-api";
+import { hashApiKey } from "@tandem/engine/domain/api-keys";
+import { createEngine, type Engine } from "@tandem/engine/engine";
+import { loadConfig as loadWorkerConfig } from "@tandem/worker/config";
+import { type RunningWorker, startWorker } from "@tandem/worker/start-worker";
+import pino from "pino";
+import { createTestDatabase } from "./database.ts";
+import { type FakeModel, type ModelScript, startFakeModel } from "./fake-model-server.ts";
+import { hasRedis, startRedis } from "./redis.ts";
+
+/** The queue backends that this machine can test. */
+export const backends: ("postgres" | "redis")[] = hasRedis ? ["postgres", "redis"] : ["postgres"];
+
+/** The key of the stack's first organization. */
+export const apiKey = "test-key-of-default";
+
+export interface StackOptions {
+  backend?: "postgres" | "redis";
+  script?: ModelScript;
+  /** Settings by their environment names. */
+  env?: Record<string, string>;
+  /** False for a stack whose steps only run when a test says so. Default true. */
+  worker?: boolean;
+}
+
+export interface TestStack {
+  baseUrl: string;
+  databaseUrl: string;
+  engine: Engine;
+  model: FakeModel;
+  config: { api: ApiConfig; worker: ReturnType<typeof loadWorkerConfig> };
+  /** Starts one more worker on an engine of its own. */
+  addWorker(env?: Record<string, string>): Promise<RunningWorker & { engine: Engine }>;
+  /** Starts one more API on an engine of its own. */
+  addApi(): Promise<RunningApi>;
+  /** Makes an organization with one key and returns the key. */
+  addOrganization(name: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<TestStack> {
+  const database = await createTestDatabase();
+  const model = await startFakeModel(options.script ?? (() => ({ text: "Hello." })));
+  const redis = options.backend === "redis" ? await startRedis() : null;
+  const env = {
+    DATABASE_URL: database.url,
+    ...(redis ? { REDIS_URL: redis.url } : {}),
+    PORT: "0",
+    LOG_LEVEL: "silent",
+    TANDEM_API_KEY: apiKey,
+    TANDEM_COMPATIBLE_BASE_URL: model.baseUrl,
+    TANDEM_COMPATIBLE_API_KEY: "fake-provider-key",
+    TANDEM_MODEL: "compatible/fake",
+    TANDEM_SWEEP_MS: "250",
+    ...options.env,
+  };
+  const closers: (() => Promise<void>)[] = [];
+  const openEngine = () => {
+    const engine = createEngine({
+      databaseUrl: database.url,
+      ...(redis ? { redisUrl: redis.url } : {}),
+      poolMax: 10,
+      name: "tandem-test",
+      log: pino({ level: process.env.TEST_LOG_LEVEL ?? "silent" }),
+    });
+    closers.push(() => engine.close());
+    return engine;
+  };
+  const addApi = async () => {
+    const api = await startApi(openEngine(), loadApiConfig(env));
+    closers.push(() => api.close());
+    return api;
+  };
+  const addWorker = async (extra: Record<string, string> = {}) => {
+    const engine = openEngine();
+    const worker = startWorker(engine, loadWorkerConfig({ ...env, ...extra }));
+    closers.push(() => worker.close());
+    return { ...worker, engine };
+  };
+  const engine = openEngine();
+  const api = await startApi(engine, loadApiConfig(env));
+  closers.push(() => api.close());
+  if (options.worker !== false) await addWorker();
+  return {
+    baseUrl: api.baseUrl,
+    databaseUrl: database.url,
+    engine,
+    model,
+    config: { api: loadApiConfig(env), worker: loadWorkerConfig(env) },
+    addApi,
+    addWorker,
+    async addOrganization(name) {
+      const key = `test-key-of-${name}`;
+      const { id } = await engine.catalogue.organization.create({ data: { name } });
+      await engine.catalogue.apiKey.create({
+        data: { organizationId: id, name: "first", userName: "somebody", keyHash: hashApiKey(key) },
+      });
+      return key;
+    },
+    async close() {
+      await model.close();
+      for (const close of closers.reverse()) await close();
+      await redis?.close();
+      await database.drop();
+    },
+  };
+}
