@@ -27,14 +27,23 @@ describe.each(backends)("a session with one tool on %s", (backend) => {
     expect(call).toMatchObject({ tool_name: "get_weather", args: { city: "Paris" } });
     expect(call?.id).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
 
-    const posted = await wire.post(`/sessions/${id}/tool_results`, resultFor(call as never, "18 °C and sunny"));
+    const posted = await wire.post(
+      `/sessions/${id}/tool_results`,
+      resultFor(call as never, "18 °C and sunny"),
+    );
     expect(posted.status).toBe(202);
-    expect(posted.body).toEqual({ receipts: [{ id: call?.id, status: "accepted" }], pending: [], resumed: true });
+    expect(posted.body).toEqual({
+      receipts: [{ id: call?.id, status: "accepted" }],
+      pending: [],
+      resumed: true,
+    });
 
     const done = await wire.until(id, "completed");
     expect(done).toMatchObject({ outcome: "success", error: null, reason: "answered" });
     expect(done.answer).toEqual(expect.any(String));
-    expect(lastToolResults(stack.model.requests.at(-1) as never)).toMatchObject([{ content: "18 °C and sunny" }]);
+    expect(lastToolResults(stack.model.requests.at(-1) as never)).toMatchObject([
+      { content: "18 °C and sunny" },
+    ]);
 
     const late = await wire.post(`/sessions/${id}/tool_results`, resultFor(call as never, "again"));
     expect(late.status).toBe(409);

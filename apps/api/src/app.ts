@@ -70,11 +70,12 @@ export async function buildApp(context: ApiContext): Promise<App> {
   answerErrors(app);
   acceptJson(app);
   readQueryLists(app);
-  requireApiKey(app, context);
   // Browsers may run tools: the key travels in a header, so any origin may ask.
   await app.register(cors, { origin: true, exposedHeaders: ["etag", "retry-after"], maxAge: 3_600 });
   await describeRoutes(app);
   await app.register(async (routes) => {
+    // In this scope only: the reference page beside it is for everybody.
+    requireApiKey(routes as App, context);
     for (const add of ROUTES) add(routes as App, context);
   });
   await app.ready();

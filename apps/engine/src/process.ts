@@ -1,4 +1,5 @@
 // What every process has in common: a logger, settings that are read once, and an orderly end.
+import { createRequire } from "node:module";
 import pino, { type Logger } from "pino";
 import { type Environment, SettingsError } from "./domain/settings.ts";
 
@@ -11,11 +12,21 @@ const SHUTDOWN_TIMEOUT_MS = 30_000;
 /** Paths of log lines that could hold a key. */
 const SECRETS = ["req.headers.authorization", "headers.authorization", "*.apiKey", "*.password"];
 
-/** A logger that writes JSON lines, or readable ones when standard output is a terminal. */
+/** A logger that writes JSON lines, or readable ones when standard output is a terminal and pino-pretty is there. */
 export function createLogger(name: string, level: string): Logger {
   const options = { name, level, redact: SECRETS };
-  if (!process.stdout.isTTY) return pino(options);
-  return pino({ ...options, transport: { target: "pino-pretty", options: { ignore: "pid,hostname" } } });
+  const target = process.stdout.isTTY ? findPrettyPrinter() : null;
+  if (target === null) return pino(options);
+  return pino({ ...options, transport: { target, options: { ignore: "pid,hostname" } } });
+}
+
+/** The path of pino-pretty, which only the standalone app brings: null in an installation without it. */
+function findPrettyPrinter(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve("pino-pretty");
+  } catch {
+    return null;
+  }
 }
 
 /** Reads the settings and starts; a fault in the settings is told in full and ends the process with 1. */

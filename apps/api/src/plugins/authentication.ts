@@ -10,7 +10,7 @@ const TRUST_MS = 10_000;
 /** Most keys remembered; the oldest goes first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Checks the key of every request before its body is read. */
+/** Checks the key of every request to the routes of this scope, before its body is read. */
 export function requireApiKey(app: App, context: ApiContext): void {
   const remembered = new Map<string, { principal: Principal; until: number }>();
 
@@ -29,7 +29,7 @@ export function requireApiKey(app: App, context: ApiContext): void {
 
   app.decorateRequest("principal", null);
   app.addHook("onRequest", async (request) => {
-    if (request.is404 || request.routeOptions.config.auth === "none") return;
+    if (request.routeOptions.config.auth === "none") return;
     const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
     if (key === undefined) {
       throw new TandemError(

@@ -119,7 +119,9 @@ function pickMember(parent: JsonObject, step: PathStep, loc: string[]): Picked {
 
 function check(value: JsonValue, { schema, loc }: Target): void {
   const found: Fault | null = compileFragment(schema)(value, loc);
-  if (found) throw new TandemError("invalid_request", found.msg, { faults: [found] });
+  if (!found) return;
+  const msg = found.msg.replace(/^the value/, String(loc.at(-1)));
+  throw new TandemError("invalid_request", msg, { faults: [{ ...found, msg }] });
 }
 
 /** The schemas that a field can have. An object without declared fields takes any. */

@@ -98,7 +98,7 @@ function findCompileFault(schema: JsonObject): SchemaFault | null {
 
 const OPTIONS = {
   strict: false,
-  allErrors: false,
+  allErrors: true,
   validateFormats: true,
   logger: false,
   addUsedSchema: false,

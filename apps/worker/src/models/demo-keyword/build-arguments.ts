@@ -2,6 +2,7 @@
 import { type Assignment, assignSlots, type Reading } from "./assign-slots.ts";
 import type { Conforms } from "./conforms.ts";
 import type { JsonRecord } from "./json-schema.ts";
+import { LIST_SEPARATOR, MAX_ITEMS } from "./list-values.ts";
 import { type Shape, type Slot, slotsOf } from "./slots.ts";
 
 /** Supplies a value that the message does not: from earlier results, or made up. Undefined when it has none. */
@@ -39,10 +40,35 @@ export function buildArguments(
   }
   const open = slots.filter((slot) => !supplied.has(slot));
   const assignment: Assignment = new Map([...supplied, ...assignSlots(reading, open, conforms)]);
+  for (const slot of open) {
+    const rows = assignment.has(slot) ? [] : rowsFor(slot, reading, conforms);
+    if (rows.length > 0) assignment.set(slot, { value: rows, start: 0, end: 0 });
+  }
   supplies.amend?.(assignment, open);
   const missing: Slot[] = [];
   const args = assemble(shape, { assignment, conforms, last: supplies.last, missing });
   return { args: (args ?? {}) as JsonRecord, missing, assignment };
+}
+
+/** The value of a required list of objects: one for each part of the sentence that fills one, "2 apples and 3 pears". */
+function rowsFor(slot: Slot, reading: Reading, conforms: Conforms): unknown[] {
+  const { itemShape } = slot;
+  if (itemShape === undefined || !slot.required) return [];
+  const rows: unknown[] = [];
+  let end = 0;
+  for (const part of reading.text.split(LIST_SEPARATOR).slice(0, MAX_ITEMS)) {
+    const start = reading.text.indexOf(part, end);
+    end = start + part.length;
+    const inside = reading.mentions.filter((mention) => mention.start >= start && mention.end <= end);
+    const mentions = inside.map((mention) => ({
+      ...mention,
+      start: mention.start - start,
+      end: mention.end - start,
+    }));
+    const item = buildArguments(itemShape, { text: part, mentions }, conforms);
+    if (item.missing.length === 0 && item.assignment.size > 0) rows.push(item.args);
+  }
+  return conforms(slot.schema, rows) ? rows : [];
 }
 
 interface Assembly {

@@ -24,14 +24,16 @@ export function createConforms(root: unknown): Conforms {
   const compiled = new Map<unknown, (value: unknown) => boolean>();
   return (schema, value) => {
     const known = compiled.get(schema);
-    const validate = known ?? compile(ajv, schema === root ? { $ref: `${ROOT_ID}#` } : rebase(schema));
+    const validate =
+      known ?? compile(ajv, schema === root ? { $ref: `${ROOT_ID}#` } : tryTo(() => rebase(schema)));
     if (known === undefined) compiled.set(schema, validate);
     return tryTo(() => validate(value)) ?? false;
   };
 }
 
 function compile(ajv: Ajv2020, schema: unknown): (value: unknown) => boolean {
-  if (!isRecord(schema)) return () => schema !== false;
+  if (schema === true) return () => true;
+  if (!isRecord(schema)) return () => false;
   const validate = tryTo(() => ajv.compile(schema));
   return validate === undefined ? () => false : (value) => validate(value) === true;
 }

@@ -16,6 +16,10 @@ export interface LeftoversRequest {
 
 /** Kinds that plain words can be, the most willing first. */
 const WILLING: readonly SlotKind[] = ["query", "title", "body", "text", "place", "person", "path"];
+/** Kinds whose last words are part of the value even when they say little: "call me there". */
+const PROSE: ReadonlySet<SlotKind> = new Set(["query", "title", "body", "text"]);
+/** Words at the end of prose that belong to what followed: "Bohemian Rhapsody by". */
+const LEADS_ON = /^(?:please|thanks|now|and|by|to|in|into|on|for|from|of|at|with|as|the|a)$/;
 const POLITE =
   /^(?:(?:hello|hi|hey|please|kindly|ok|so|and|can you|could you|would you|will you|i want to|i need to|i'd like to)[\s,!]+)+/i;
 
@@ -44,9 +48,9 @@ function leftoverFor(slot: Slot, request: LeftoversRequest): string {
   if (content !== undefined && [...request.assignment.values()].every(({ end }) => end <= from))
     return content.trim();
   if (slot.kind === "query" && request.assignment.size === 0) {
-    return isCommand(text, request.toolName) ? bareWords(request) : text.trim().replace(POLITE, "");
+    return isCommand(text, request.toolName) ? bareWords(slot, request) : text.trim().replace(POLITE, "");
   }
-  return bareWords(request);
+  return bareWords(slot, request);
 }
 
 function isCommand(text: string, toolName: string): boolean {
@@ -55,41 +59,51 @@ function isCommand(text: string, toolName: string): boolean {
 }
 
 /** The words between the tool's own words and the values already taken, without what merely leads in or out. */
-function bareWords({ reading, assignment, toolName, slots, ...request }: LeftoversRequest): string {
-  const description = toWordSet(toWords(request.description));
+function bareWords(
+  slot: Slot,
+  { reading, assignment, toolName, slots, description }: LeftoversRequest,
+): string {
   let text = reading.text.replace(POLITE, "");
-  for (const { start, end } of assignment.values()) {
-    text = text.replace(reading.text.slice(start, end), "\n");
-  }
+  for (const { start, end } of assignment.values()) text = text.replace(reading.text.slice(start, end), "\n");
+  const isProse = PROSE.has(slot.kind);
   for (const mention of reading.mentions) {
-    if (mention.kind === "day") text = text.replace(String(mention.values.at(-1)), "\n");
+    if (mention.kind === "day" && !isProse) text = text.replace(String(mention.values.at(-1)), "\n");
   }
-  const own = toWordSet([...toNameWords(toolName), ...slots.flatMap((slot) => slot.words)]);
-  const isNoise = (word: string) => {
-    const bare = word.toLowerCase().replace(/[^\p{L}\p{N}']/gu, "");
-    return bare === "" || isStopWord(bare.replace(/'.*$/, "")) || likeness(own, bare) > 0;
-  };
-  const pieces = text.split(/[\n?!;]|\.\s/).map((piece) => trimNoise(piece.split(/\s+/), isNoise));
+  const own = toWordSet([...toNameWords(toolName), ...slots.flatMap((other) => other.words)]);
+  const isOwn = (word: string) => word === "" || likeness(own, word) > 0;
+  const isLeadIn = (word: string) => isOwn(word) || isStopWord(word.replace(/'.*$/, ""));
+  const isLeadOut = isProse ? (word: string) => isOwn(word) || LEADS_ON.test(word) : isLeadIn;
+  const pieces = text.split(/[\n?!;]|\.\s/).map((piece) => trimWords(piece, isLeadIn, isLeadOut));
   const longest = pieces.reduce((best, piece) => (piece.length > best.length ? piece : best), "");
-  return cutAddition(longest, (word) => isNoise(word) || description.stems.has(stem(word.toLowerCase())));
+  const purpose = toWordSet(toWords(description));
+  return cutAddition(longest, (word) => isLeadIn(word) || purpose.stems.has(stem(word)));
 }
 
 /** Without a last phrase that only repeats what the tool is for: "buy milk" of "buy milk to my todo list". */
 function cutAddition(text: string, isExpected: (word: string) => boolean): string {
   const words = text.split(" ");
   const at = words.findLastIndex((word) => /^(?:to|in|into|on|for|from|of)$/i.test(word));
-  return at > 0 && words.slice(at + 1).every(isExpected) ? words.slice(0, at).join(" ") : text;
+  return at > 0 && words.slice(at + 1).every((word) => isExpected(bare(word)))
+    ? words.slice(0, at).join(" ")
+    : text;
 }
 
-function trimNoise(words: string[], isNoise: (word: string) => boolean): string {
+function trimWords(
+  text: string,
+  isLeadIn: (word: string) => boolean,
+  isLeadOut: (word: string) => boolean,
+): string {
+  const words = text.split(/\s+/);
   let from = 0;
   let to = words.length;
-  while (from < to && isNoise(words[from] ?? "")) from += 1;
-  while (to > from && isNoise(words[to - 1] ?? "")) to -= 1;
-  return words
-    .slice(from, to)
-    .join(" ")
-    .replace(/[.,;:!?]+$/, "");
+  while (from < to && isLeadIn(bare(words[from]))) from += 1;
+  while (to > from && isLeadOut(bare(words[to - 1]))) to -= 1;
+  const trimmed = words.slice(from, to).join(" ");
+  return trimmed.replace(/[.,;:!?]+$/, "");
+}
+
+function bare(word = ""): string {
+  return word.toLowerCase().replace(/[^\p{L}\p{N}']/gu, "");
 }
 
 /** A description that is required but not given repeats the title. */

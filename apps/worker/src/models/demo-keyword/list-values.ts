@@ -1,6 +1,5 @@
 /** Reads lists out of a message: "labels bug and ui", several e-mails, or all the numbers. */
 import type { Assigned, Reading } from "./assign-slots.ts";
-import { buildArguments } from "./build-arguments.ts";
 import type { Conforms } from "./conforms.ts";
 import type { Choice } from "./flags-and-choices.ts";
 import type { LabelledText } from "./labelled-text.ts";
@@ -8,8 +7,9 @@ import { overlaps } from "./mentions.ts";
 import { scoreMention } from "./score-mention.ts";
 import type { Slot } from "./slots.ts";
 
-const SEPARATOR = /\s*(?:[,;]\s*(?:and\s|or\s)?|\s(?:and|or|&)\s)\s*/i;
-const MAX_ITEMS = 50;
+/** What stands between the items of a list. */
+export const LIST_SEPARATOR = /\s*(?:[,;]\s*(?:and\s|or\s)?|\s(?:and|or|&)\s)\s*/i;
+export const MAX_ITEMS = 50;
 
 /** The list that follows the slot's own name in the message. */
 export function listFromLabel(
@@ -43,7 +43,7 @@ function splitItems(
   const item = slot.itemSlot;
   const values: unknown[] = [];
   let at = start;
-  for (const part of text.split(SEPARATOR).slice(0, MAX_ITEMS)) {
+  for (const part of text.split(LIST_SEPARATOR).slice(0, MAX_ITEMS)) {
     const from = reading.text.indexOf(part, at);
     at = from + part.length;
     const mention = reading.mentions.find((other) => other.start === from && other.end >= at);
@@ -71,8 +71,7 @@ export function leftoverList(
   // Words without a form, such as labels, are guessed only when the tool wants nothing else.
   const isVague = slot.itemSlot?.kind === "text" || slot.itemSlot?.kind === "title";
   if (!slot.required || (isVague && taken.length > 0)) return undefined;
-  const value =
-    slot.itemShape === undefined ? scalars(reading, slot, taken, conforms) : objects(reading, slot, conforms);
+  const value = scalars(reading, slot, taken, conforms);
   return value.length > 0 && conforms(slot.schema, value) ? { value, ...span } : undefined;
 }
 
@@ -99,20 +98,4 @@ function scalars(
     .filter((each) => each.kind === best.kind)
     .map((each) => each.value)
     .slice(0, MAX_ITEMS);
-}
-
-/** One object for each part of the sentence that fills it: "2 apples and 3 pears". */
-function objects(reading: Reading, slot: Slot, conforms: Conforms): unknown[] {
-  const shape = slot.itemShape;
-  if (shape === undefined) return [];
-  const parts = reading.text.split(SEPARATOR).slice(0, MAX_ITEMS);
-  return parts.flatMap((part) => {
-    const mentions = reading.mentions.flatMap((mention) => {
-      const from = reading.text.indexOf(part);
-      const isInside = mention.start >= from && mention.end <= from + part.length;
-      return isInside ? [{ ...mention, start: mention.start - from, end: mention.end - from }] : [];
-    });
-    const item = buildArguments(shape, { text: part, mentions }, conforms);
-    return item.missing.length === 0 && item.assignment.size > 0 ? [item.args] : [];
-  });
 }

@@ -58,7 +58,7 @@ const CURRENCIES: Readonly<Record<string, string>> = {
 
 /** Patterns whose match cannot be part of a looser one: a number inside an e-mail is not a number. */
 const FIRM_PATTERNS: ReadonlyArray<[MentionKind, RegExp]> = [
-  ["url", /\bhttps?:\/\/[^\s<>"'`]{1,2000}[^\s<>"'`.,;:!?)\]]/g],
+  ["url", /\b[a-z][a-z0-9+]{1,9}:\/\/[^\s<>"'`]{1,2000}[^\s<>"'`.,;:!?)\]]/g],
   ["email", /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g],
   ["uuid", /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi],
 ];
@@ -73,6 +73,7 @@ const LOOSE_PATTERNS: ReadonlyArray<[MentionKind, RegExp]> = [
     "url",
     /\b(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|ai|de|uk|co|eu|app)\b(?:\/[\w./?=&%-]{0,200})?/g,
   ],
+  ["path", /(?<![\w/.-])(?=[\d/.]{0,60}[A-Za-z])[\w.-]{1,60}(?:\/[\w.-]{1,60}){1,9}(?![\w/])/g],
   ["phone", /(?:\+\d[\d ().-]{6,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b)/g],
   [
     "id",

@@ -38,13 +38,16 @@ const FOLLOW_UP = /^\s*(?:and|what about|how about|same for|now)\b/i;
 const QUESTION = /\?\s*$|^\s*(?:who|what|when|where|why|how|which|is|are|does|did|can)\b/i;
 const GREETING =
   /^(?:(?:hello|hi|hey|thanks|thank you|good (?:morning|evening|day)|bye|ok|okay|there|very much|so much|a lot)\b[\s,!.?]*)+$/i;
+/** Questions about the model itself. */
+const ABOUT_ITSELF = /^[^\n]{0,20}\b(?:help me|what can you do|who are you|what are you)[\s?!.]*$/i;
 /** Runners-up tried when the best tool cannot be filled must score at least this share of the best. */
 const RUNNER_UP_SHARE = 0.75;
 
 /** `facts` supplies required values that the message leaves open: results of earlier calls. */
 export function planCalls(conversation: Conversation, tools: readonly FillableTool[], facts?: Supply): Plan {
   const { message } = conversation;
-  if (message === "" || tools.length === 0 || GREETING.test(message)) return { calls: [], gaps: [] };
+  if (message === "" || tools.length === 0 || GREETING.test(message) || ABOUT_ITSELF.test(message))
+    return { calls: [], gaps: [] };
   const answered = replyToGap(conversation, tools);
   const profiles = tools.map(profileTool);
   const shared = countShared(profiles);

@@ -125,7 +125,8 @@ function placementBonus(before: string, text: string, mention: Mention, slot: Sl
   if (slot.kind === "place") {
     // "San Francisco, CA" is a location but not a city.
     const isWide = /\b(?:location|place|address|destination|origin|area|venue)\b/.test(slot.words.join(" "));
-    return (PLACE_BEFORE.test(before) ? 3 : 0) + (mention.kind === "region" && isWide ? 2 : 0);
+    const placed = PLACE_BEFORE.test(before) ? 3 : /\b(?:to|from)\s+(?:the\s+)?$/i.test(before) ? 2 : 0;
+    return placed + (mention.kind === "region" && isWide ? 2 : 0);
   }
   if (slot.kind === "person") return PERSON_BEFORE.test(before) ? 2 : 0;
   if (slot.kind === "recipient") return /\bto\s+$/i.test(before) ? 3 : 0;

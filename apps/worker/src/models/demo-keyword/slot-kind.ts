@@ -48,7 +48,7 @@ const BY_NAME: ReadonlyArray<[SlotKind, RegExp]> = [
   ["recipient", /\b(?:to|recipients?|cc|bcc|addressee)\b/],
   ["place", /\b(?:city|cities|location|place|country|town|address|region|state|street|area|venue)s?\b/],
   ["place", /\b(?:destination|origin|airport|departure|arrival)\b/],
-  ["path", /\b(?:path|file|filename|dir|directory|folder)s?\b/],
+  ["path", /\b(?:path|file|filename|dir|directory|folder|repo|repository)s?\b/],
   [
     "person",
     /\b(?:person|user|username|customer|assignee|owner|author|guest|contact|employee|artist|actor|singer|director|name)\b/,
@@ -69,6 +69,7 @@ const BY_WORDING: ReadonlyArray<[SlotKind, RegExp]> = [
   ["time", /\btime\b|hh:mm/],
   ["id", /\b(?:id|identifier|code)\b/],
   ["place", /\b(?:city|place|location|country|airport)\b/],
+  ["path", /\b(?:path|file)\b/],
 ];
 
 /** What a tool with bare `from` and `to` deals with. */
@@ -103,12 +104,12 @@ export function slotKind({ name, types, resolved, hasChoices, context }: SlotFac
 
 function namedKind(name: string, wording: string, context: string): SlotKind {
   const byName = firstMatch(BY_NAME, name);
-  const isVague = byName === undefined || byName === "recipient";
+  const isVague =
+    byName === undefined || byName === "recipient" || /^(?:destination|origin|source|target)$/.test(name);
   if (!isVague) return byName;
   const byWording = firstMatch(BY_WORDING, wording);
   if (byWording !== undefined) return byWording;
-  if (/\b(?:from|to|source|target|base)\b/.test(name))
-    return firstMatch(BY_TOOL, context) ?? byName ?? "text";
+  if (/^(?:from|to|source|target|base)$/.test(name)) return firstMatch(BY_TOOL, context) ?? byName ?? "text";
   return byName ?? "text";
 }
 

@@ -82,8 +82,7 @@ export function slotsOf(shape: Shape): Slot[] {
 /** The words that tell one slot from its neighbours: those it does not share with another slot. */
 export function distinctWords(slot: Slot, slots: readonly Slot[]): string[] {
   const others = new Set(slots.filter((other) => other !== slot).flatMap((other) => other.words.map(stem)));
-  const own = slot.words.filter((word) => !others.has(stem(word)));
-  return own.length === 0 ? [] : own;
+  return slot.words.filter((word) => !others.has(stem(word)));
 }
 
 function objectShape(schema: unknown, place: Place): Shape {

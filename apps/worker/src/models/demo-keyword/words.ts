@@ -60,6 +60,8 @@ const SAME_MEANING = [
   "quantity amount count many",
   "urgent urgency",
   "reminder remind",
+  "remember memory memorize save store",
+  "define definition mean meaning dictionary",
 ];
 
 const meaningsByStem = new Map<string, Set<number>>();

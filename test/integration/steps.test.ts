@@ -1,0 +1,160 @@
+import { claimStep } from "@tandem/engine/commands/claim-step";
+import { failStep } from "@tandem/engine/commands/fail-step";
+import { finishStep } from "@tandem/engine/commands/finish-step";
+import { policyEvent } from "@tandem/engine/domain/events";
+import { runStep } from "@tandem/worker/run-step";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { createWire, kindsOf, type Wire } from "../support/wire.ts";
+
+const usage = { name: "compatible/fake", input_tokens: 1, output_tokens: 1, reasoning_tokens: 0 };
+const says = (text: string) => ({
+  policy: policyEvent(
+    { content: text, reasoning_content: null, tool_reqs: [], validation_errors: [] },
+    { content: [] },
+  ),
+  usage,
+  outcome: { kind: "answer", answer: text, outcome: "success", reason: "answered" } as const,
+  replies: [],
+});
+
+describe("a step", () => {
+  let stack: TestStack;
+  let wire: Wire;
+  let admin: pg.Client;
+
+  beforeAll(async () => {
+    stack = await startStack({ worker: false });
+    wire = createWire(stack.baseUrl, apiKey);
+    admin = new pg.Client({ connectionString: stack.databaseUrl });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await stack.close();
+  });
+
+  const create = () => wire.create({ agent: { name: "x" }, messages: "Hi" });
+  const claim = (sessionId: string, leaseMs = 60_000) =>
+    claimStep(stack.engine, { sessionId, leaseMs, worker: "test" });
+  const lapse = (sessionId: string) =>
+    admin.query("UPDATE sessions SET lease_until = now() - interval '1 second' WHERE id = $1", [sessionId]);
+
+  it("is claimed by one of many workers", async () => {
+    const id = await create();
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(id)));
+    expect(claims.filter((step) => step !== null)).toHaveLength(1);
+    const { new_events: events } = (await wire.get(`/sessions/${id}/changes`)).body;
+    expect(kindsOf(events).filter((kind) => kind === "AgentStartedEvent")).toHaveLength(1);
+  });
+
+  it("that was taken over writes nothing under its old token", async () => {
+    const id = await create();
+    const slow = await claim(id);
+    await lapse(id);
+    const quick = await claim(id);
+    const old = { sessionId: id, fence: slow?.session.fence ?? -1 };
+    const current = { sessionId: id, fence: quick?.session.fence ?? -1 };
+    expect(current.fence).toBeGreaterThan(old.fence);
+
+    expect(await finishStep(stack.engine, { ...old, ...says("slow") })).toBe(false);
+    expect(await failStep(stack.engine, { ...old, error: "x", reason: "internal", retryInMs: null })).toBe(
+      false,
+    );
+    expect(await finishStep(stack.engine, { ...current, ...says("quick") })).toBe(true);
+    expect(await finishStep(stack.engine, { ...current, ...says("twice") })).toBe(false);
+    const done = await wire.until(id, "completed");
+    expect(done.answer).toBe("quick");
+    expect(kindsOf(done.new_events).filter((kind) => kind === "policy_event")).toHaveLength(1);
+  });
+
+  it("under a lease that lapsed and that nobody took may still finish", async () => {
+    const id = await create();
+    const step = await claim(id);
+    await lapse(id);
+    const claimed = { sessionId: id, fence: step?.session.fence ?? -1 };
+    expect(await finishStep(stack.engine, { ...claimed, ...says("late but right") })).toBe(true);
+  });
+
+  it("of a cancelled session writes nothing", async () => {
+    const id = await create();
+    const step = await claim(id);
+    await wire.send("DELETE", `/sessions/${id}`);
+    const claimed = { sessionId: id, fence: step?.session.fence ?? -1 };
+    expect(await finishStep(stack.engine, { ...claimed, ...says("too late") })).toBe(false);
+    const stopped = await wire.until(id, "interrupted");
+    expect(stopped.answer).toBeNull();
+    expect(kindsOf(stopped.new_events).at(-1)).toBe("AgentCompletionEvent");
+  });
+
+  it("is handed back when its process must end", async () => {
+    const id = await create();
+    const stopping = new AbortController();
+    const hanging = await import("../support/fake-model-server.ts").then(({ startFakeModel }) =>
+      startFakeModel(() => ({ hang: true })),
+    );
+    const config = { ...stack.config.worker, models: { compatible: { baseUrl: hanging.baseUrl } } };
+    const running = runStep(
+      { engine: stack.engine, config, worker: "leaving", stopping: stopping.signal },
+      id,
+    );
+    await waitFor(() => hanging.requests.length === 1, { what: "the model request" });
+    stopping.abort();
+    await running;
+    await hanging.close();
+    const step = await claim(id);
+    expect(step).not.toBeNull();
+  });
+
+  it("whose model cannot even be asked ends readably, and does not come back for ever", async () => {
+    const id = await create();
+    const config = { ...stack.config.worker, models: {} };
+    await runStep(
+      { engine: stack.engine, config, worker: "bare", stopping: new AbortController().signal },
+      id,
+    );
+    const done = await wire.until(id, "failed");
+    expect(done.error).toContain("TANDEM_COMPATIBLE_BASE_URL");
+  });
+});
+
+describe.each(backends)("steps on %s", (backend) => {
+  it("of a worker that died are taken over when their lease lapses", async () => {
+    const stack = await startStack({ backend, worker: false });
+    const wire = createWire(stack.baseUrl, apiKey);
+    const id = await wire.create({ agent: { name: "x" }, messages: "Hi" });
+    await claimStep(stack.engine, { sessionId: id, leaseMs: 300, worker: "dies" });
+    await stack.addWorker({ TANDEM_SWEEP_MS: "100" });
+    expect((await wire.until(id, "completed")).answer).toBe("Hello.");
+    await stack.close();
+  });
+
+  it("run although the queue has lost every job", async () => {
+    const stack = await startStack({ backend, worker: false });
+    const wire = createWire(stack.baseUrl, apiKey);
+    stack.engine.queue.add = () => Promise.reject(new Error("the queue is away"));
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, () => wire.create({ agent: { name: "x" }, messages: "Hi" })),
+    );
+    await stack.addWorker({ TANDEM_SWEEP_MS: "100" });
+    for (const id of ids) await wire.until(id, "completed");
+    await stack.close();
+  });
+
+  it("of two workers run once each", async () => {
+    const stack = await startStack({ backend });
+    await stack.addWorker();
+    const wire = createWire(stack.baseUrl, apiKey);
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, () => wire.create({ agent: { name: "x" }, messages: "Hi" })),
+    );
+    for (const id of ids) {
+      const done = await wire.until(id, "completed");
+      expect(kindsOf(done.new_events).filter((kind) => kind === "policy_event")).toHaveLength(1);
+    }
+    expect(stack.model.requests).toHaveLength(40);
+    await stack.close();
+  });
+});
