@@ -41,16 +41,19 @@ export interface PendingCall {
 export function createWire(baseUrl: string, apiKey: string): Wire {
   const send = async (method: string, path: string, options: WireOptions = {}): Promise<WireReply> => {
     const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    const response = await fetch(`${baseUrl}${path.startsWith("/api") || path.startsWith("//") ? path.replace("//", "/") : `/api/v2${path}`}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...options.headers,
+    const response = await fetch(
+      `${baseUrl}${path.startsWith("/api") || path.startsWith("//") ? path.replace("//", "/") : `/api/v2${path}`}`,
+      {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...options.headers,
+        },
+        ...(body === undefined ? {} : { body }),
+        ...(options.signal ? { signal: options.signal } : {}),
       },
-      ...(body === undefined ? {} : { body }),
-      ...(options.signal ? { signal: options.signal } : {}),
-    });
+    );
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
@@ -65,7 +68,8 @@ export function createWire(baseUrl: string, apiKey: string): Wire {
     post,
     async create(request) {
       const reply = await post("/sessions", request);
-      if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+      if (reply.status !== 201)
+        throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
       return reply.body.id;
     },
     until: (sessionId, ...statuses) =>
@@ -97,7 +101,11 @@ export const weatherTool = {
 };
 
 /** A result for a call, as a client posts it. */
-export const resultFor = (call: PendingCall, result: unknown) => ({ kind: "tool_result", tool_req: call, result });
+export const resultFor = (call: PendingCall, result: unknown) => ({
+  kind: "tool_result",
+  tool_req: call,
+  result,
+});
 
 /** The types of events, with the kind of an `AgentEvent` in place of its type. */
 export const kindsOf = (events: { type: string; data: { kind?: string } }[]): string[] =>

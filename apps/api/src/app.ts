@@ -71,7 +71,12 @@ export async function buildApp(context: ApiContext): Promise<App> {
   acceptJson(app);
   readQueryLists(app);
   // Browsers may run tools: the key travels in a header, so any origin may ask.
-  await app.register(cors, { origin: true, exposedHeaders: ["etag", "retry-after"], maxAge: 3_600 });
+  await app.register(cors, {
+    origin: true,
+    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    exposedHeaders: ["etag", "retry-after"],
+    maxAge: 3_600,
+  });
   await describeRoutes(app);
   await app.register(async (routes) => {
     // In this scope only: the reference page beside it is for everybody.

@@ -1,9 +1,14 @@
 // Parameters of paths and queries that several routes share.
 import { Type } from "@sinclair/typebox";
 
-/** `{id}` of a session's routes. */
+/** `{id}` of a session's routes. The pattern is stricter than the format, which also takes `urn:uuid:…`. */
 export const SessionParams = Type.Object({
-  id: Type.String({ format: "uuid", description: "The session's id." }),
+  id: Type.String({
+    format: "uuid",
+    pattern: "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+    errorHint: "a UUID",
+    description: "The session's id.",
+  }),
 });
 
 /** `{agent_name}` of an agent's routes. */

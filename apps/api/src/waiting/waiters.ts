@@ -61,7 +61,9 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
     get size() {
       return size;
     },
-    wait(sessionId, cursor, timeoutMs) {
+    wait(anyCaseId, cursor, timeoutMs) {
+      // Wake-ups name sessions as the database writes them.
+      const sessionId = anyCaseId.toLowerCase();
       const entries = bySession.get(sessionId) ?? new Set();
       bySession.set(sessionId, entries);
       let resolve: (reason: WaitEnd) => void = () => undefined;

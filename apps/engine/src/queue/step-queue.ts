@@ -43,6 +43,9 @@ const QUEUE_SCHEMA = "bullmq";
  */
 const QUEUE_POOL_MAX = 5;
 
+/** How long putting a step in may take, in milliseconds. Past it the sweep does it: nobody waits for a queue. */
+const ADD_TIMEOUT_MS = 1_000;
+
 /** A job that lost its worker may come back any number of times: claims decide, not the queue. */
 const MAX_STALLED_COUNT = 1_000_000;
 
@@ -75,11 +78,8 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
     async add(step, { delayMs = 0 } = {}) {
       const data = { session_id: step.sessionId, fence: step.fence };
       // A claim raises the fence, so a step that becomes due later never has the id of a job that is still active.
-      await queue.add("step", data, {
-        ...JOB_OPTIONS,
-        jobId: `${step.sessionId}.${step.fence}`,
-        delay: delayMs,
-      });
+      const jobId = `${step.sessionId}.${step.fence}`;
+      await withTimeout(queue.add("step", data, { ...JOB_OPTIONS, jobId, delay: delayMs }));
     },
     async ready() {
       await queue.getJobCountByTypes("active");
@@ -100,6 +100,17 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       await backend.close();
     },
   };
+}
+
+async function withTimeout(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the queue did not answer in ${ADD_TIMEOUT_MS} ms`)),
+      ADD_TIMEOUT_MS,
+    );
+  });
+  await Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
 function redisBackend(url: string): Backend {

@@ -17,16 +17,25 @@ export function createRedisWake(options: { url: string; log: Logger }): Wake {
       );
     }
     subscriber.on("message", (_channel, payload) => onMessage(payload.split(",")));
-    // Runs at every connect; ioredis would also do it on reconnects, but not for a first attempt that failed.
-    subscriber.on("ready", () => void subscriber.subscribe(CHANNEL).catch(() => undefined));
+    let isSubscribed = false;
+    subscriber.on("ready", () => {
+      subscriber.subscribe(CHANNEL).then(
+        () => {
+          isSubscribed = true;
+        },
+        (error: unknown) => options.log.warn({ err: error }, "wake-ups could not be subscribed to"),
+      );
+    });
+    subscriber.on("close", () => {
+      isSubscribed = false;
+    });
     return {
       async send(ids) {
         await publisher.publish(CHANNEL, ids.join(","));
       },
       async ready() {
-        if (publisher.status !== "ready") await new Promise((resolve) => publisher.once("ready", resolve));
-        if (subscriber.status !== "ready") await new Promise((resolve) => subscriber.once("ready", resolve));
-        await subscriber.subscribe(CHANNEL);
+        if (publisher.status !== "ready" || !isSubscribed) throw new Error("Redis is not connected");
+        await publisher.ping();
       },
       async close() {
         publisher.disconnect();

@@ -76,13 +76,18 @@ function toFilter(query: typeof Query.static): Partial<SessionFilter> {
     groupId: text(query.group_id),
     parentSessionId: text(query.parent_session_id),
     search: text(query.search) || undefined,
-    createdBefore: query.created_before,
-    createdAfter: query.created_after,
-    finishedBefore: query.finished_before,
-    finishedAfter: query.finished_after,
+    createdBefore: toMoment(query.created_before),
+    createdAfter: toMoment(query.created_after),
+    finishedBefore: toMoment(query.finished_before),
+    finishedAfter: toMoment(query.finished_after),
   });
 }
 
 function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never;
+}
+
+/** RFC 3339 has a year 0, Postgres has none. */
+function toMoment(time: string | undefined): string | undefined {
+  return time?.replace(/^0000/, "0001");
 }
