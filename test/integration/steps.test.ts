@@ -131,6 +131,30 @@ describe.each(backends)("steps on %s", (backend) => {
     await stack.close();
   });
 
+  it("whose job was taken by a worker that died before its claim run at the next sweep", async () => {
+    const stack = await startStack({ backend, worker: false });
+    const wire = createWire(stack.baseUrl, apiKey);
+    let taken = 0;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const dead = stack.engine.queue.consume(
+      () => {
+        taken++;
+        return held;
+      },
+      { concurrency: 1 },
+    );
+    const id = await wire.create({ agent: { name: "x" }, messages: "Hi" });
+    await waitFor(() => taken === 1, { what: "the job to be taken" });
+    await stack.addWorker({ TANDEM_SWEEP_MS: "100" });
+    await wire.until(id, "completed");
+    release();
+    await dead.close();
+    await stack.close();
+  });
+
   it("run although the queue has lost every job", async () => {
     const stack = await startStack({ backend, worker: false });
     const wire = createWire(stack.baseUrl, apiKey);

@@ -19,9 +19,12 @@ export interface TestProcess {
   close(): Promise<void>;
 }
 
+/** What Node needs to run our source. */
+const sourceFlags = ["--import", "tsx", "--conditions=tandem-source"];
+
 /**
- * Starts a program of ours from its source. Its environment is the bare minimum and `env`, so that nothing
- * of the machine decides how it behaves.
+ * Starts a program of ours, from its source or, when it is JavaScript, with plain node. Its environment is the
+ * bare minimum and `env`, so that nothing of the machine decides how it behaves.
  *
  * @param options.entry relative to the repository's root
  */
@@ -31,7 +34,8 @@ export function startProcess(options: {
   args?: string[];
 }): TestProcess {
   const { entry, env = {}, args = [] } = options;
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=tandem-source", entry, ...args], {
+  const flags = entry.endsWith(".ts") ? sourceFlags : [];
+  const child = spawn(process.execPath, [...flags, entry, ...args], {
     cwd: repositoryRoot,
     env: { ...bareEnvironment(), ...env },
     stdio: ["ignore", "pipe", "pipe"],

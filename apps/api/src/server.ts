@@ -2,7 +2,7 @@
 
 import { createEngine } from "@tandem/engine/engine";
 import { migrate } from "@tandem/engine/postgres/migrate";
-import { onShutdown, runProcess } from "@tandem/engine/process";
+import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
 
@@ -20,8 +20,8 @@ await runProcess("api", loadConfig, async (config, log) => {
   });
   const api = await startApi(engine, config);
   log.info({ url: api.baseUrl }, "the API is listening");
-  onShutdown(log, async () => {
+  return async () => {
     await api.close();
     await engine.close();
-  });
+  };
 });

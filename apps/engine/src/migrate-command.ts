@@ -23,6 +23,8 @@ async function main(): Promise<void> {
   );
 }
 
+// As the first process of a container, Node would ignore the signal. Each migration is one transaction.
+process.once("SIGTERM", () => process.exit(1));
 try {
   await main();
 } catch (error) {

@@ -29,11 +29,16 @@ function findPrettyPrinter(): string | null {
   }
 }
 
-/** Reads the settings and starts; a fault in the settings is told in full and ends the process with 1. */
+/**
+ * Reads the settings, starts, and closes at the first SIGTERM or SIGINT, then exits with 0. A later second signal
+ * exits at once with 1. A fault in the settings is told in full and ends the process with 1.
+ *
+ * @param start returns what closes everything again
+ */
 export async function runProcess<C extends { logLevel: string }>(
   name: string,
   loadConfig: (env: Environment) => C,
-  start: (config: C, log: Logger) => Promise<void>,
+  start: (config: C, log: Logger) => Promise<() => Promise<void>>,
 ): Promise<void> {
   let config: C;
   try {
@@ -47,18 +52,22 @@ export async function runProcess<C extends { logLevel: string }>(
   process.on("unhandledRejection", (error) =>
     log.error({ err: error }, "a promise was rejected and not handled"),
   );
+  // Signals count from the start: as the first process of a container, Node would ignore them otherwise.
+  let close: () => Promise<void> = async () => undefined;
+  closeOnSignal(log, () => close());
   try {
-    await start(config, log);
+    close = await start(config, log);
   } catch (error) {
     log.fatal({ err: error }, "the process could not start");
     log.flush();
-    process.exitCode = 1;
-    setTimeout(() => process.exit(1), 100).unref();
+    setTimeout(() => process.exit(1), LOG_FLUSH_MS);
   }
 }
 
-/** Runs `close` at the first SIGTERM or SIGINT and exits with 0; a later second signal exits at once with 1. */
-export function onShutdown(log: Logger, close: () => Promise<void>): void {
+/** How long a log line needs to get out of a process that ends, in milliseconds. */
+const LOG_FLUSH_MS = 100;
+
+function closeOnSignal(log: Logger, close: () => Promise<void>): void {
   let firstAt: number | null = null;
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstAt !== null) {

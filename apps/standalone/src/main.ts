@@ -1,5 +1,5 @@
 // `npm start`: the whole stack in one process, until a signal ends it.
-import { onShutdown, runProcess } from "@tandem/engine/process";
+import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "./config.ts";
 import { toGreeting } from "./greeting.ts";
 import { startStandalone } from "./start-standalone.ts";
@@ -7,5 +7,5 @@ import { startStandalone } from "./start-standalone.ts";
 await runProcess("tandem", loadConfig, async (config, log) => {
   const stack = await startStandalone(config, log);
   process.stdout.write(toGreeting(stack, config));
-  onShutdown(log, () => stack.close());
+  return () => stack.close();
 });

@@ -1,7 +1,7 @@
 // The worker process: `npm run start:worker`, or `node dist/worker.js` in the image.
 import { createEngine } from "@tandem/engine/engine";
 import { migrate } from "@tandem/engine/postgres/migrate";
-import { onShutdown, runProcess } from "@tandem/engine/process";
+import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "./config.ts";
 import { startWorker } from "./start-worker.ts";
 
@@ -19,8 +19,8 @@ await runProcess("worker", loadConfig, async (config, log) => {
   });
   const worker = startWorker(engine, config);
   log.info({ concurrency: config.concurrency }, "the worker takes steps");
-  onShutdown(log, async () => {
+  return async () => {
     await worker.close();
     await engine.close();
-  });
+  };
 });

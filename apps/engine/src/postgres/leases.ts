@@ -53,18 +53,26 @@ export async function returnLease(
 export interface DueStep {
   sessionId: string;
   fence: number;
+  /** How often the step was put back because nobody took it; absent at first. */
+  putBack?: number;
 }
 
-/** Steps that have been due for a while and that nobody holds: their job was lost, or their worker died. */
+/**
+ * Steps that have been due for a while and that nobody holds: their job was lost, or their worker died. `putBack`
+ * grows with the logarithm of the time, so that a step that still waits in a long queue is not put in at every sweep.
+ */
 export async function findOverdueSteps(
   db: Queryable,
   options: { overdueMs: number; limit: number },
-): Promise<DueStep[]> {
-  const { rows } = await db.query<DueStep>(
-    `SELECT id AS "sessionId", fence FROM sessions
-      WHERE due_at < clock_timestamp() - $1 * interval '1 millisecond'
-        AND (lease_until IS NULL OR lease_until < clock_timestamp())
-      ORDER BY due_at LIMIT $2`,
+): Promise<Required<DueStep>[]> {
+  const { rows } = await db.query<Required<DueStep>>(
+    `SELECT id AS "sessionId", fence, floor(log(2, greatest(waited_ms / $1::numeric, 1)))::int AS "putBack"
+       FROM (SELECT id, fence, due_at,
+                    extract(epoch FROM clock_timestamp() - greatest(due_at, lease_until)) * 1000 AS waited_ms
+               FROM sessions
+              WHERE due_at < clock_timestamp() - $1::float8 * interval '1 millisecond'
+                AND (lease_until IS NULL OR lease_until < clock_timestamp())
+              ORDER BY due_at LIMIT $2) AS overdue`,
     [options.overdueMs, options.limit],
   );
   return rows;

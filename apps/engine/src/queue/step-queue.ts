@@ -78,7 +78,9 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
     async add(step, { delayMs = 0 } = {}) {
       const data = { session_id: step.sessionId, fence: step.fence };
       // A claim raises the fence, so a step that becomes due later never has the id of a job that is still active.
-      const jobId = `${step.sessionId}.${step.fence}`;
+      // A job that a worker took and never claimed stays active for a while: what is put back needs another id.
+      const putBack = step.putBack === undefined ? "" : `.${step.putBack}`;
+      const jobId = `${step.sessionId}.${step.fence}${putBack}`;
       await withTimeout(queue.add("step", data, { ...JOB_OPTIONS, jobId, delay: delayMs }));
     },
     async ready() {

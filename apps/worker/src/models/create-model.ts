@@ -17,11 +17,15 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
   if (!parsed || fault) throw new Error(fault ?? `model ${id} is unknown`);
   switch (parsed.provider) {
     case "openai":
-      return createOpenAI(toOptions(settings.openai)).languageModel(parsed.model);
+      return createOpenAI(toOptions(settings.openai, "https://api.openai.com/v1")).languageModel(
+        parsed.model,
+      );
     case "anthropic":
-      return createAnthropic(toOptions(settings.anthropic)).languageModel(parsed.model);
+      return createAnthropic(toOptions(settings.anthropic, "https://api.anthropic.com/v1")).languageModel(
+        parsed.model,
+      );
     case "google":
-      return createGoogleGenerativeAI(toOptions(settings.google)).languageModel(parsed.model);
+      return createGoogleGenerativeAI({ apiKey: settings.google?.apiKey ?? "" }).languageModel(parsed.model);
     case "compatible":
       return createOpenAICompatible({
         name: "compatible",
@@ -39,6 +43,7 @@ export function listSecrets(settings: ModelSettings): string[] {
   return [openai, anthropic, google, compatible].flatMap((entry) => entry?.apiKey ?? []);
 }
 
-function toOptions(settings: { apiKey: string; baseUrl?: string } | undefined) {
-  return { apiKey: settings?.apiKey ?? "", ...(settings?.baseUrl ? { baseURL: settings.baseUrl } : {}) };
+/** The base URL is always said: left out, the SDK would read it from the environment, an empty one too. */
+function toOptions(settings: { apiKey: string; baseUrl?: string } | undefined, defaultUrl: string) {
+  return { apiKey: settings?.apiKey ?? "", baseURL: settings?.baseUrl ?? defaultUrl };
 }

@@ -17,7 +17,7 @@ export function deleteAgentRoute(app: App, { engine }: ApiContext): void {
     },
     async handler(request, reply) {
       await deleteAgent(engine, principalOf(request).organizationId, request.params.agent_name);
-      return reply.code(204).send(null);
+      return reply.code(204).send();
     },
   });
 }

@@ -20,7 +20,7 @@ export function cancelSessionRoute(app: App, { engine }: ApiContext): void {
     async handler(request, reply) {
       const { organizationId } = principalOf(request);
       await cancelSession(engine, { organizationId, sessionId: request.params.id });
-      return reply.code(204).send(null);
+      return reply.code(204).send();
     },
   });
 }

@@ -81,7 +81,7 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
 }
 
 function sendChanges(reply: FastifyReply, row: ChangesRow, fromIndex: number) {
-  if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send(null);
+  if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send();
   return reply.type("application/json; charset=utf-8").send(toChangesJson(row, fromIndex));
 }
 

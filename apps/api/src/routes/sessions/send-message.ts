@@ -29,7 +29,7 @@ export function sendMessageRoute(app: App, { engine }: ApiContext): void {
         sessionId: request.params.id,
         messages: toMessages(request.body),
       });
-      return reply.code(202).send(null);
+      return reply.code(202).send();
     },
   });
 }

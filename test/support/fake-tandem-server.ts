@@ -1,0 +1,284 @@
+// A Tandem server with one session, which does what a test tells it to: for the SDK's wait loop, faults included.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+
+/** The session that every `POST /sessions` gives. */
+export const fakeSessionId = "01890000-0000-7000-8000-000000000001";
+
+export interface FakeCall {
+  tool_name: string;
+  args: Record<string, unknown>;
+  id: string;
+}
+
+/** One request as it came in. */
+export interface FakeRequest {
+  method: string;
+  /** Without the query and `/api/v2`. */
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any;
+  /** Becomes true when the client goes away before it has the whole answer. */
+  isAborted: boolean;
+}
+
+/** A reply in place of the server's own; `hang` never answers, `disconnect` hangs up. */
+export type FakeReply =
+  | { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
+  | "hang"
+  | "disconnect";
+
+export interface FakeTandemServer {
+  baseUrl: string;
+  /** Every request so far, in the order they came. */
+  requests: FakeRequest[];
+  /** The bodies posted as results, in order. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  results: any[];
+  /** Requests of one method and path ending. */
+  requestsTo(method: string, ending: string): FakeRequest[];
+  /** The model asks for calls. */
+  call(...calls: FakeCall[]): void;
+  /** The model answers, and the session is completed. */
+  answer(answer: unknown): void;
+  /** The session is cancelled, by whomever. */
+  cancel(): void;
+  /** Adds events, and wakes the polls. */
+  append(...events: { type: string; data: unknown }[]): void;
+  /** What happens when the last pending call is settled. Default: the answer "Done." */
+  onResumed: () => void;
+  /** Looks at each request first; a reply given here is sent in place of the server's own. */
+  intercept: (request: FakeRequest) => FakeReply | undefined;
+  /** Answers every waiting poll with 204. */
+  endPolls(): void;
+  /** How many polls wait. */
+  waitingPolls(): number;
+  close(): Promise<void>;
+}
+
+/** A call of the model. */
+export function fakeCall(toolName: string, args: Record<string, unknown> = {}, id = "call_1"): FakeCall {
+  return { tool_name: toolName, args, id };
+}
+
+/** Gives each of `replies` once, to requests of one method and path ending; then lets them through. */
+export function replyOnce(method: string, ending: string, ...replies: FakeReply[]) {
+  const left = [...replies];
+  return (request: FakeRequest): FakeReply | undefined =>
+    request.method === method && request.path.endsWith(ending) ? left.shift() : undefined;
+}
+
+/** Starts a server on a free port. */
+export async function startFakeTandemServer(): Promise<FakeTandemServer> {
+  const session = new FakeSession();
+  const fake: FakeTandemServer = {
+    baseUrl: "",
+    requests: [],
+    results: [],
+    requestsTo: (method, ending) =>
+      fake.requests.filter((request) => request.method === method && request.path.endsWith(ending)),
+    call: (...calls) => session.call(calls),
+    answer: (answer) => session.answer(answer),
+    cancel: () => session.cancel(),
+    append: (...events) => session.append(...events),
+    onResumed: () => session.answer("Done."),
+    intercept: () => undefined,
+    endPolls: () => session.wake({ isOver: true }),
+    waitingPolls: () => session.pollers.size,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  const server = createServer((request, response) => {
+    void answer({ fake, session, request, response });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The fake server has no port");
+  fake.baseUrl = `http://127.0.0.1:${address.port}`;
+  return fake;
+}
+
+class FakeSession {
+  status = "pending";
+  events: unknown[] = [];
+  pending: FakeCall[] = [];
+  answerValue: unknown = null;
+  readonly pollers = new Set<(news: { isOver: boolean }) => void>();
+
+  get isTerminal(): boolean {
+    return this.status === "completed" || this.status === "interrupted";
+  }
+
+  append(...events: { type: string; data: unknown }[]): void {
+    for (const event of events) this.events.push({ timestamp: new Date().toISOString(), ...event });
+    this.wake({ isOver: false });
+  }
+
+  wake(news: { isOver: boolean }): void {
+    for (const poller of this.pollers) poller(news);
+  }
+
+  call(calls: FakeCall[]): void {
+    this.status = "awaiting_tool_results";
+    this.pending = calls;
+    this.append({
+      type: "ActiveStateChangeEvent",
+      data: { state: "awaiting_tool_results", pending_tool_calls: calls },
+    });
+  }
+
+  answer(answer: unknown): void {
+    this.status = "completed";
+    this.answerValue = answer;
+    this.append(
+      { type: "AgentEvent", data: { kind: "answer_event", answer, outcome: "success" } },
+      { type: "AgentCompletionEvent", data: { reason: "finished" } },
+    );
+  }
+
+  cancel(): void {
+    const cancelled = this.pending.map((tool_req) => ({
+      type: "ToolCallCancelledEvent",
+      data: { tool_req, reason: "cancelled" },
+    }));
+    this.status = "interrupted";
+    this.pending = [];
+    this.append(...cancelled, { type: "AgentCompletionEvent", data: { reason: "stopped" } });
+  }
+
+  message(): void {
+    this.status = "running";
+    this.answerValue = null;
+    this.append({ type: "ActiveStateChangeEvent", data: { state: "running", pending_tool_calls: null } });
+  }
+
+  changes(fromIndex: number, withEvents: boolean): unknown {
+    const news = withEvents ? this.events.slice(fromIndex) : [];
+    return {
+      status: this.status,
+      started_at: null,
+      finished_at: null,
+      error: null,
+      error_code: null,
+      outcome: this.answerValue === null ? null : "success",
+      reason: this.answerValue === null ? null : "answered",
+      answer: this.answerValue,
+      new_events: news,
+      next_index: fromIndex + news.length,
+      metrics: {
+        steps: 2,
+        cost_per_model: [
+          { name: "demo/keyword", input_tokens: 10, output_tokens: 5, reasoning_tokens: 1 },
+          { name: "demo/other", input_tokens: 1, output_tokens: 1, reasoning_tokens: 0 },
+        ],
+      },
+    };
+  }
+
+  settle(ids: string[]): { receipts: unknown[]; pending: string[]; resumed: boolean } {
+    const known = new Set(this.pending.map(({ id }) => id));
+    this.pending = this.pending.filter(({ id }) => !ids.includes(id));
+    const receipts = ids.map((id) => ({ id, status: known.has(id) ? "accepted" : "duplicate" }));
+    const resumed = this.pending.length === 0 && known.size > 0;
+    if (resumed) this.status = "running";
+    else if (known.size > 0) this.call(this.pending);
+    return { receipts, pending: this.pending.map(({ id }) => id), resumed };
+  }
+}
+
+interface Exchange {
+  fake: FakeTandemServer;
+  session: FakeSession;
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+async function answer({ fake, session, request, response }: Exchange): Promise<void> {
+  const seen = await parse(request);
+  response.once("close", () => {
+    seen.isAborted = !response.writableFinished;
+  });
+  fake.requests.push(seen);
+  const instead = fake.intercept(seen);
+  if (instead === "hang") return;
+  if (instead === "disconnect") return void response.destroy();
+  if (instead) return send(response, instead);
+  const path = `${seen.method} ${seen.path.replace(fakeSessionId, "{id}")}`;
+  if (path === "GET /sessions/{id}/changes") return poll({ session, seen, response });
+  send(response, reply(fake, session, { path, body: seen.body }));
+}
+
+function reply(
+  fake: FakeTandemServer,
+  session: FakeSession,
+  { path, body }: { path: string; body: { results?: unknown[]; tool_req?: { id: string } } },
+): Exclude<FakeReply, string> {
+  switch (path) {
+    case "POST /sessions":
+      return { status: 201, body: { id: fakeSessionId, status: { status: session.status } } };
+    case "GET /sessions/{id}":
+      return { status: 200, body: { id: fakeSessionId, status: { status: session.status } } };
+    case "GET /sessions/{id}/status":
+      return { status: 200, body: { status: session.status } };
+    case "DELETE /sessions/{id}":
+      session.cancel();
+      return { status: 204 };
+    case "POST /sessions/{id}/messages":
+      session.message();
+      return { status: 202 };
+    case "POST /sessions/{id}/tool_results": {
+      fake.results.push(body);
+      const entries = (body.results ?? [body]) as { tool_req: { id: string } }[];
+      const receipt = session.settle(entries.map((entry) => entry.tool_req.id));
+      if (receipt.resumed) fake.onResumed();
+      return { status: 202, body: receipt };
+    }
+    default:
+      return {
+        status: 404,
+        body: { detail: `There is no ${path}.`, code: "not_found", request_id: "req-1" },
+      };
+  }
+}
+
+function poll(exchange: { session: FakeSession; seen: FakeRequest; response: ServerResponse }): void {
+  const { session, seen, response } = exchange;
+  const cursor = Number(seen.query.get("from_index") ?? 0);
+  const withEvents = seen.query.get("include_events") !== "false";
+  const tell = ({ isOver }: { isOver: boolean }): void => {
+    const isNews = session.events.length > cursor || session.isTerminal;
+    const isWaiting = !isNews && !isOver && seen.query.get("wait_for_seconds") !== "0";
+    if (isWaiting && seen.query.has("wait_for_seconds")) return;
+    session.pollers.delete(tell);
+    if (isNews) send(response, { status: 200, body: session.changes(cursor, withEvents) });
+    else send(response, { status: 204, headers: { etag: `"${cursor}"` } });
+  };
+  session.pollers.add(tell);
+  response.once("close", () => session.pollers.delete(tell));
+  tell({ isOver: false });
+}
+
+async function parse(request: IncomingMessage): Promise<FakeRequest> {
+  let text = "";
+  request.setEncoding("utf8");
+  for await (const chunk of request) text += chunk;
+  const url = new URL(request.url ?? "/", "http://fake");
+  return {
+    method: request.method ?? "",
+    path: url.pathname.replace(/^\/api\/v2/, ""),
+    query: url.searchParams,
+    headers: request.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+    isAborted: false,
+  };
+}
+
+function send(response: ServerResponse, reply: Exclude<FakeReply, string>): void {
+  if (response.destroyed) return;
+  response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+  response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
+}
