@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyBaseLogger, LogController } from "fastify";
 import type { ApiContext, App } from "./context.ts";
 import { requireApiKey } from "./plugins/authentication.ts";
+import { closeConnections } from "./plugins/close-connections.ts";
 import { answerErrors } from "./plugins/errors.ts";
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
@@ -51,7 +52,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   getOpenApiRoute,
 ];
 
-/** Builds the application. `context.waiters` is shut down by whoever closes it, before it is closed. */
+/** Builds the application. Closing it ends waiting polls with 204 first. */
 export async function buildApp(context: ApiContext): Promise<App> {
   const app = Fastify({
     loggerInstance: context.engine.log as FastifyBaseLogger,
@@ -67,6 +68,7 @@ export async function buildApp(context: ApiContext): Promise<App> {
   // Replies are built by typed mappers, and events are passed on as stored: text is sent as it is.
   app.setSerializerCompiler(() => (data) => (typeof data === "string" ? data : JSON.stringify(data)));
   for (const schema of namedSchemas) app.addSchema(schema);
+  closeConnections(app, context);
   answerErrors(app);
   acceptJson(app);
   readQueryLists(app);

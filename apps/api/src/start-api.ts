@@ -23,9 +23,6 @@ export async function startApi(engine: Engine, config: ApiConfig): Promise<Runni
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
   return {
     baseUrl: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    async close() {
-      waiters.shutdown();
-      await app.close();
-    },
+    close: () => app.close(),
   };
 }

@@ -1,6 +1,5 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
-import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
 import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
@@ -21,10 +20,10 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 class HeyApiClient {
     protected client: Client;
     
-    constructor(args?: {
-        client?: Client;
+    constructor(args: {
+        client: Client;
     }) {
-        this.client = args?.client ?? client;
+        this.client = args.client;
     }
 }
 
@@ -49,19 +48,20 @@ class HeyApiRegistry<T> {
 export class TandemApi extends HeyApiClient {
     public static readonly __registry = new HeyApiRegistry<TandemApi>();
     
-    constructor(args?: {
-        client?: Client;
+    constructor(args: {
+        client: Client;
         key?: string;
     }) {
         super(args);
-        TandemApi.__registry.set(this, args?.key);
+        TandemApi.__registry.set(this, args.key);
     }
     
     /**
      * List sessions
      */
-    public listSessions<ThrowOnError extends boolean = false>(options?: Options<ListSessionsData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<ListSessionsResponses, ListSessionsErrors, ThrowOnError>({
+    public listSessions<ThrowOnError extends boolean = true>(options?: Options<ListSessionsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListSessionsResponses, ListSessionsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions',
             ...options
@@ -73,8 +73,9 @@ export class TandemApi extends HeyApiClient {
      *
      * The session starts at once; poll its changes. 404 when the named agent does not exist.
      */
-    public createSession<ThrowOnError extends boolean = false>(options: Options<CreateSessionData, ThrowOnError>) {
-        return (options.client ?? this.client).post<CreateSessionResponses, CreateSessionErrors, ThrowOnError>({
+    public createSession<ThrowOnError extends boolean = true>(options: Options<CreateSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateSessionResponses, CreateSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions',
             ...options,
@@ -90,8 +91,9 @@ export class TandemApi extends HeyApiClient {
      *
      * Aborts a running model request and settles pending calls. Cancelling again changes nothing.
      */
-    public cancelSession<ThrowOnError extends boolean = false>(options: Options<CancelSessionData, ThrowOnError>) {
-        return (options.client ?? this.client).delete<CancelSessionResponses, CancelSessionErrors, ThrowOnError>({
+    public cancelSession<ThrowOnError extends boolean = true>(options: Options<CancelSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<CancelSessionResponses, CancelSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}',
             ...options
@@ -101,8 +103,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Get a session
      */
-    public getSession<ThrowOnError extends boolean = false>(options: Options<GetSessionData, ThrowOnError>) {
-        return (options.client ?? this.client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
+    public getSession<ThrowOnError extends boolean = true>(options: Options<GetSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionResponses, GetSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}',
             ...options
@@ -112,8 +115,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Get a session's status
      */
-    public getSessionStatus<ThrowOnError extends boolean = false>(options: Options<GetSessionStatusData, ThrowOnError>) {
-        return (options.client ?? this.client).get<GetSessionStatusResponses, GetSessionStatusErrors, ThrowOnError>({
+    public getSessionStatus<ThrowOnError extends boolean = true>(options: Options<GetSessionStatusData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionStatusResponses, GetSessionStatusErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/status',
             ...options
@@ -125,8 +129,9 @@ export class TandemApi extends HeyApiClient {
      *
      * Answers at once when there are events from `from_index` on, or when the session has ended; else waits. 204 when nothing is new; its `ETag` is the cursor, `"N"`.
      */
-    public getSessionChanges<ThrowOnError extends boolean = false>(options: Options<GetSessionChangesData, ThrowOnError>) {
-        return (options.client ?? this.client).get<GetSessionChangesResponses, GetSessionChangesErrors, ThrowOnError>({
+    public getSessionChanges<ThrowOnError extends boolean = true>(options: Options<GetSessionChangesData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSessionChangesResponses, GetSessionChangesErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/changes',
             ...options
@@ -136,8 +141,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * List a session's events
      */
-    public listSessionEvents<ThrowOnError extends boolean = false>(options: Options<ListSessionEventsData, ThrowOnError>) {
-        return (options.client ?? this.client).get<ListSessionEventsResponses, ListSessionEventsErrors, ThrowOnError>({
+    public listSessionEvents<ThrowOnError extends boolean = true>(options: Options<ListSessionEventsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListSessionEventsResponses, ListSessionEventsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/events',
             ...options
@@ -149,8 +155,9 @@ export class TandemApi extends HeyApiClient {
      *
      * They enter the history before the next model call. A session that has ended starts again.
      */
-    public sendMessage<ThrowOnError extends boolean = false>(options: Options<SendMessageData, ThrowOnError>) {
-        return (options.client ?? this.client).post<SendMessageResponses, SendMessageErrors, ThrowOnError>({
+    public sendMessage<ThrowOnError extends boolean = true>(options: Options<SendMessageData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SendMessageResponses, SendMessageErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/messages',
             ...options,
@@ -166,8 +173,9 @@ export class TandemApi extends HeyApiClient {
      *
      * One `tool_result`, one `error_event`, or a batch. The first answer to a call wins and the same again is harmless. 404 when no entry fits a call; 409 when all fitting calls were settled with other content, or when the session has ended (`code` tells them apart).
      */
-    public submitToolResults<ThrowOnError extends boolean = false>(options: Options<SubmitToolResultsData, ThrowOnError>) {
-        return (options.client ?? this.client).post<SubmitToolResultsResponses, SubmitToolResultsErrors, ThrowOnError>({
+    public submitToolResults<ThrowOnError extends boolean = true>(options: Options<SubmitToolResultsData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SubmitToolResultsResponses, SubmitToolResultsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/tool_results',
             ...options,
@@ -181,8 +189,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * List agents
      */
-    public listAgents<ThrowOnError extends boolean = false>(options?: Options<ListAgentsData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<ListAgentsResponses, ListAgentsErrors, ThrowOnError>({
+    public listAgents<ThrowOnError extends boolean = true>(options?: Options<ListAgentsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListAgentsResponses, ListAgentsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents',
             ...options
@@ -192,8 +201,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Register an agent
      */
-    public createAgent<ThrowOnError extends boolean = false>(options: Options<CreateAgentData, ThrowOnError>) {
-        return (options.client ?? this.client).post<CreateAgentResponses, CreateAgentErrors, ThrowOnError>({
+    public createAgent<ThrowOnError extends boolean = true>(options: Options<CreateAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateAgentResponses, CreateAgentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents',
             ...options,
@@ -207,8 +217,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Delete an agent
      */
-    public deleteAgent<ThrowOnError extends boolean = false>(options: Options<DeleteAgentData, ThrowOnError>) {
-        return (options.client ?? this.client).delete<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError>({
+    public deleteAgent<ThrowOnError extends boolean = true>(options: Options<DeleteAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents/{agent_name}',
             ...options
@@ -218,8 +229,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Get an agent
      */
-    public getAgent<ThrowOnError extends boolean = false>(options: Options<GetAgentData, ThrowOnError>) {
-        return (options.client ?? this.client).get<GetAgentResponses, GetAgentErrors, ThrowOnError>({
+    public getAgent<ThrowOnError extends boolean = true>(options: Options<GetAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetAgentResponses, GetAgentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents/{agent_name}',
             ...options
@@ -229,8 +241,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Change an agent
      */
-    public updateAgent<ThrowOnError extends boolean = false>(options: Options<UpdateAgentData, ThrowOnError>) {
-        return (options.client ?? this.client).patch<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError>({
+    public updateAgent<ThrowOnError extends boolean = true>(options: Options<UpdateAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).patch<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents/{agent_name}',
             ...options,
@@ -244,8 +257,9 @@ export class TandemApi extends HeyApiClient {
     /**
      * Replace an agent
      */
-    public replaceAgent<ThrowOnError extends boolean = false>(options: Options<ReplaceAgentData, ThrowOnError>) {
-        return (options.client ?? this.client).put<ReplaceAgentResponses, ReplaceAgentErrors, ThrowOnError>({
+    public replaceAgent<ThrowOnError extends boolean = true>(options: Options<ReplaceAgentData, ThrowOnError>) {
+        return (options.client ?? this.client).put<ReplaceAgentResponses, ReplaceAgentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents/{agent_name}',
             ...options,
@@ -259,14 +273,22 @@ export class TandemApi extends HeyApiClient {
     /**
      * Whether the process is up
      */
-    public getHealth<ThrowOnError extends boolean = false>(options?: Options<GetHealthData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<GetHealthResponses, unknown, ThrowOnError>({ url: '/healthz', ...options });
+    public getHealth<ThrowOnError extends boolean = true>(options?: Options<GetHealthData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<GetHealthResponses, unknown, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            url: '/healthz',
+            ...options
+        });
     }
     
     /**
      * Whether requests can be served
      */
-    public getReadiness<ThrowOnError extends boolean = false>(options?: Options<GetReadinessData, ThrowOnError>) {
-        return (options?.client ?? this.client).get<GetReadinessResponses, GetReadinessErrors, ThrowOnError>({ url: '/readyz', ...options });
+    public getReadiness<ThrowOnError extends boolean = true>(options?: Options<GetReadinessData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<GetReadinessResponses, GetReadinessErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            url: '/readyz',
+            ...options
+        });
     }
 }

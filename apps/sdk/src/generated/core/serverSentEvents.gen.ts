@@ -1,4 +1,5 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
+// @ts-nocheck: a runtime that is copied as it is, and not written for exactOptionalPropertyTypes.
 
 import type { Config } from './types.gen.ts';
 

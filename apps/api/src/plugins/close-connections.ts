@@ -1,0 +1,21 @@
+// An orderly end: waiting polls are answered, and kept-alive connections do not hold the process.
+import type { ApiContext, App } from "../context.ts";
+
+/** How often connections that have become idle are closed while the server closes, in milliseconds. */
+const LOOK_MS = 50;
+
+/** Adds what happens when the application closes. */
+export function closeConnections(app: App, { waiters }: ApiContext): void {
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    waiters.shutdown();
+    // A connection whose reply is under way is not idle yet when the server closes, and would be kept alive.
+    const timer = setInterval(() => app.server.closeIdleConnections(), LOOK_MS);
+    app.server.once("close", () => clearInterval(timer));
+    timer.unref();
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    if (isClosing) reply.header("connection", "close");
+  });
+}

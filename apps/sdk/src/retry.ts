@@ -1,0 +1,34 @@
+// Which requests may be sent again, and when. Pure.
+import { APIError, ConnectionError, isOutage, TimeoutError } from "./errors.ts";
+
+const firstBackoffMs = 500;
+const longestBackoffMs = 8_000;
+/** A server that asks for more patience than this gets its next request early. */
+const longestRetryAfterMs = 60_000;
+
+/** Methods of which a repeat changes nothing. */
+const repeatableMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
+
+/**
+ * True when the same request may be sent again after this error: always after 408 and 429, since nothing was admitted;
+ * after a 5xx or a broken connection only where a repeat is harmless. A repeated tool result is: it gets a receipt.
+ */
+export function isRepeatable(request: { method: string; url: string }, error: unknown): boolean {
+  const status = error instanceof APIError ? error.status : null;
+  if (status === 408 || status === 429) return true;
+  if (repeatableMethods.has(request.method)) {
+    return status === null
+      ? error instanceof ConnectionError || error instanceof TimeoutError
+      : status >= 500;
+  }
+  return request.method === "POST" && request.url.endsWith("/tool_results") && isOutage(error);
+}
+
+/** How long to wait before the next attempt, in ms: what the server asked for, else doubling from 0.5 s to 8 s. */
+export function retryDelayMs(failures: number, error: unknown): number {
+  const retryAfter = error instanceof APIError ? error.retryAfter : null;
+  if (retryAfter !== null) return Math.min(retryAfter * 1_000, longestRetryAfterMs);
+  const backoffMs = Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
+  // Between half and all of it, so that many clients of one restarted server do not come back as one.
+  return backoffMs * (0.5 + Math.random() / 2);
+}

@@ -1,0 +1,87 @@
+// From the options of a session to the body that creates it.
+import { TandemError } from "./errors.ts";
+import type { Agent, SessionRequest } from "./generated/types.gen.ts";
+import { isList, type Message, toUserMessage } from "./messages.ts";
+import { type JsonSchema, type Tool, toDefinitions } from "./tool.ts";
+
+/** What a session is made of. Only `agent` is required. */
+export interface SessionOptions {
+  /** The name of a registered agent, or a definition. */
+  agent: string | Agent;
+  /** The first messages. */
+  messages?: Message | readonly Message[] | undefined;
+  /** Functions of this process that the agent can call, beside the tools that it has. */
+  tools?: readonly Tool[] | undefined;
+  /** JSON Schema that the answer must fit; the answer is then data, not text. */
+  answerSchema?: JsonSchema | undefined;
+  /** After so many steps one last step without tools must answer. Default: no bound. */
+  maxSteps?: number | undefined;
+  maxTimeS?: number | undefined;
+  idleTimeoutS?: number | undefined;
+  /** How long the session is kept after its end, in minutes; null for good. Default: 43,200, which is 30 days. */
+  deleteAfterMin?: number | null | undefined;
+  deleteScreenshotAfterMin?: number | null | undefined;
+  /** Whether to wait for a free slot when too many sessions are active, in place of an error. Default: true. */
+  queue?: boolean | undefined;
+  /** Groups sessions; lists can be narrowed by it. */
+  groupId?: string | undefined;
+  parentSessionId?: string | undefined;
+  /** Dotted paths to values that replace those of the agent, for example `agent.instructions`. */
+  overrides?: Record<string, unknown> | undefined;
+}
+
+/**
+ * The body of `createSession`.
+ *
+ * @throws {TandemError} when tools or answer schemas are given twice
+ */
+export function toSessionRequest(options: SessionOptions): SessionRequest {
+  const { messages, tools = [], answerSchema } = options;
+  const overrides = { ...options.overrides };
+  if (tools.length > 0) {
+    setOverride(overrides, "agent.tools", { value: toDefinitions(tools), option: "tools" });
+  }
+  if (answerSchema && typeof options.agent === "string") {
+    setOverride(overrides, "agent.answer_format", { value: withTitle(answerSchema), option: "answerSchema" });
+  }
+  return withoutUndefined({
+    agent: withAnswerFormat(options.agent, answerSchema),
+    messages: messages !== undefined && isList(messages) ? messages.map(toUserMessage) : messages,
+    max_steps: options.maxSteps,
+    max_time_s: options.maxTimeS,
+    idle_timeout_s: options.idleTimeoutS,
+    delete_after_min: options.deleteAfterMin,
+    delete_screenshot_after_min: options.deleteScreenshotAfterMin,
+    queue: options.queue,
+    group_id: options.groupId,
+    parent_session_id: options.parentSessionId,
+    overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
+  } satisfies { [Key in keyof Required<SessionRequest>]: SessionRequest[Key] | undefined });
+}
+
+function setOverride(
+  overrides: Record<string, unknown>,
+  path: string,
+  { value, option }: { value: unknown; option: string },
+): void {
+  if (path in overrides) throw new TandemError(`Give either \`${option}\` or overrides["${path}"], not both`);
+  overrides[path] = value;
+}
+
+function withAnswerFormat(agent: string | Agent, schema: JsonSchema | undefined): string | Agent {
+  if (typeof agent === "string" || !schema) return agent;
+  if (agent.answer_format) {
+    throw new TandemError("Give either `answerSchema` or the agent's `answer_format`, not both");
+  }
+  return { ...agent, answer_format: withTitle(schema) };
+}
+
+function withTitle(schema: JsonSchema): JsonSchema {
+  return { title: "Answer", ...schema };
+}
+
+function withoutUndefined(fields: { [Key in keyof SessionRequest]: SessionRequest[Key] | undefined }) {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as unknown as SessionRequest;
+}
