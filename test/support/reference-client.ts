@@ -22,8 +22,7 @@ export type ReferenceResult =
 export interface ReferenceEvent {
   type: string;
   timestamp: string;
-  // biome-ignore lint/suspicious/noExplicitAny: events of every shape
-  data: any;
+  data: Body;
 }
 
 /** What `waitForSession` gives. */
@@ -75,11 +74,13 @@ export const together: Posting = (results) => [results];
 
 const settled = new Set(["completed", "failed", "timed_out", "interrupted", "idle"]);
 
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+type Body = any;
+
 /** Of HTTP: a status, and the body when there is one. */
 interface Reply {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
-  body: any;
+  body: Body;
 }
 
 type Send = (method: "GET" | "POST", path: string, body?: unknown) => Promise<Reply>;
@@ -144,8 +145,8 @@ function toBody({ agent, messages, tools = [], answerFormat }: ReferenceRequest)
 interface WaitState {
   cursor: number;
   events: ReferenceEvent[];
-  // biome-ignore lint/suspicious/noExplicitAny: a reply of `changes`
-  remembered: any;
+  /** The latest reply of `changes`. */
+  remembered: Body;
   /** The calls of the latest `ActiveStateChangeEvent`; null until one was seen. */
   pending: ReferenceCall[] | null;
   started: Set<string>;
@@ -166,7 +167,10 @@ async function waitForSession(
     ...{ started: new Set(), ran: [], posts: [] },
   };
   for (let poll = 0; poll < maxPolls; poll++) {
-    if (withEvents) await readChanges(send, path, { state, waitForSeconds });
+    if (withEvents) {
+      const reply = await readChanges(send, path, { state, waitForSeconds });
+      if (reply.status === 200) state.remembered = reply.body;
+    }
     const { body: status } = await send("GET", `${path}/status`);
     if (settled.has(status.status)) {
       if (withEvents) await drain(send, path, state);
@@ -203,7 +207,6 @@ async function readChanges(
   state.events.push(...events);
   state.cursor += events.length;
   state.pending = latestPending(events) ?? state.pending;
-  if (waitForSeconds > 0 || reply.body.answer !== null) state.remembered = reply.body;
   return reply;
 }
 
@@ -214,19 +217,21 @@ function latestPending(events: ReferenceEvent[]): ReferenceCall[] | null {
   return latest.data.state === "awaiting_tool_results" ? (latest.data.pending_tool_calls ?? []) : [];
 }
 
+/** Reads what is left. Of these replies only one with an answer is remembered. */
 async function drain(send: Send, path: string, state: WaitState): Promise<void> {
   for (;;) {
     const reply = await readChanges(send, path, { state, waitForSeconds: 0 });
+    if (reply.status === 200 && reply.body.answer !== null) state.remembered = reply.body;
     if (reply.status === 204 || reply.body.new_events.length === 0) return;
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a reply of `changes`
+/** The reply of `changes` that has the final answer. */
 async function readAnswer(
   send: Send,
   path: string,
   wait: { status: string; state: WaitState },
-): Promise<any> {
+): Promise<Body> {
   const { status, state } = wait;
   const isAnswered = status === "completed" || status === "idle";
   if (isAnswered && state.remembered && state.remembered.answer !== null) return state.remembered;

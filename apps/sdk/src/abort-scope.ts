@@ -37,8 +37,8 @@ export function openAbortScope(options: {
 }
 
 /**
- * Runs something with a signal of its own that follows `parent`. Each request of a wait goes through this: Node leaves a
- * listener on the signal of every request until that is collected, thousands on a wait of many polls.
+ * Runs something with a signal of its own that follows `parent`. Each request of a wait goes through this: Node leaves
+ * a listener on the signal of every request until that is collected, thousands on a wait of many polls.
  */
 export async function withAbortScope<T>(parent: AbortSignal, run: (signal: AbortSignal) => Promise<T>) {
   const scope = openAbortScope({ parent });

@@ -46,7 +46,8 @@ function toEcho({ tool_name, args, id }: ToolRequest): ToolRequest {
 }
 
 function unknownTool(tools: readonly Tool[], name: string): string {
-  return `There is no tool named ${JSON.stringify(name)} here. Known tools: ${tools.map((tool) => tool.name).join(", ")}.`;
+  const known = tools.map((tool) => tool.name).join(", ");
+  return `There is no tool named ${JSON.stringify(name)} here. Known tools: ${known}.`;
 }
 
 function describeError(error: unknown): string {

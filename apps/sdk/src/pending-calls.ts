@@ -8,7 +8,7 @@ export function pendingAfter(pending: readonly ToolRequest[], event: SessionEven
       return event.data.state === "awaiting_tool_results" ? (event.data.pending_tool_calls ?? []) : [];
     case "ToolCallCancelledEvent": {
       const withdrawn = toCallKey(event.data.tool_req);
-      return pending;
+      return pending.filter((call) => toCallKey(call) !== withdrawn);
     }
     case "AgentCompletionEvent":
     case "AgentErrorEvent":

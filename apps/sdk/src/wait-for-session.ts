@@ -35,8 +35,8 @@ export interface WaitState {
 }
 
 /**
- * Waits until the session's turn is over, and runs the calls meant for this side. It reads the turn from its first event,
- * so that it can join midway. The status in a reply is of the same moment as its events: together they decide.
+ * Waits until the session's turn is over, and runs the calls meant for this side. It reads the turn from its first
+ * event, so that it can join midway. The status in a reply is of the same moment as its events: together they decide.
  *
  * @throws {TimeoutError} after `timeoutMs`
  * @throws {TandemError} when the server refuses or stays out of reach; an aborted `signal` throws its reason

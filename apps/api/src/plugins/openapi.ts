@@ -34,7 +34,8 @@ export async function describeRoutes(app: App): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
-    transformObject: (document) => tidy("openapiObject" in document ? document.openapiObject : {}),
+    transformObject: (document) =>
+      withoutOurKeyword(tidy("openapiObject" in document ? document.openapiObject : {})),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `schema-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -43,6 +44,13 @@ export async function describeRoutes(app: App): Promise<void> {
     uiConfig: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
     logLevel: "silent",
   });
+}
+
+/** A keyword of our validator that is no part of JSON Schema. */
+const OUR_KEYWORD = "errorHint";
+
+function withoutOurKeyword<T>(document: T): T {
+  return JSON.parse(JSON.stringify(document, (key, value) => (key === OUR_KEYWORD ? undefined : value))) as T;
 }
 
 /** What the generator cannot know: a parameter with a default may be left out, and a reply's text is not "default". */

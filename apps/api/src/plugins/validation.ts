@@ -58,12 +58,21 @@ function findFault(validate: ValidateFunction, value: unknown, part: string): Fa
 
 /**
  * How much an error says. Where a value may have several shapes, each shape that does not fit gives an error; the
- * one that got furthest into the value is about the shape that was meant.
+ * one that got furthest into the value is about the shape that was meant. At the same depth a wrong tag, or an object
+ * where text could be, says least: another shape was meant.
  */
 function rank(error: ErrorObject): number {
-  if (error.keyword === "anyOf" || error.keyword === "oneOf") return -2;
-  if (error.keyword === "const" || (error.keyword === "type" && error.params.type === "null")) return -1;
-  return toPath(error).length;
+  const depth = error.instancePath.split("/").length;
+  if (error.keyword === "anyOf" || error.keyword === "oneOf") return -1;
+  if (error.keyword === "additionalProperties") return depth + 0.3;
+  if (error.keyword === "required") return depth + 0.25;
+  if (error.keyword === "const" || error.keyword === "not") return depth - 0.8;
+  const isOtherShape = error.keyword === "type" && (isObject(error.data) || error.params.type === "null");
+  return isOtherShape ? depth - 0.5 : depth;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function toPath(error: ErrorObject): (string | number)[] {
@@ -81,6 +90,8 @@ function toWords(error: ErrorObject): string {
   switch (error.keyword) {
     case "required":
       return `${name} is required`;
+    case "const":
+      return `${name} must be ${JSON.stringify(error.params.allowedValue)}`;
     case "additionalProperties":
       return `${name} is not a field here`;
     case "enum":

@@ -48,29 +48,71 @@ export const Skill = Type.Object(
   { $id: "Skill" },
 );
 
-const userDevice = ["user_device", "cloud"] as const;
+const id = Type.String({ minLength: 1, description: "Defaults to the kind." });
+const side = Type.Integer({ exclusiveMinimum: 0, default: 1_200, description: "In pixels." });
 
-/** The fields of the reference's two kinds. Other kinds bring fields of their own. */
-const environmentFields = {
-  id: Type.String({ minLength: 1, description: "Defaults to the kind." }),
-  kind: Type.String({ default: "web", description: "For example `web` or `desktop`." }),
-  host: stringEnum(userDevice),
-  start_url: Type.String(),
-  headless: Type.Boolean(),
-  session_id: nullable(Type.String()),
-  mode: openObject("How a browser is seen."),
-  lazy: Type.Boolean(),
-  vault_id: nullable(Type.String({ format: "uuid" })),
-  browser_profile_id: nullable(Type.String({ format: "uuid" })),
-  use_default_browser_profile: Type.Boolean(),
-  persist_browser_profile: Type.Boolean(),
-  network: nullable(openObject("A browser's proxy.")),
-};
+export const BrowserVisualMode = Type.Object(
+  {
+    type: Type.Literal("visual"),
+    width: Type.Optional(side),
+    height: Type.Optional(side),
+    markdown: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { $id: "BrowserVisualMode" },
+);
+
+export const BrowserTextMode = Type.Object(
+  {
+    type: Type.Literal("text"),
+    chunk_size: Type.Optional(Type.Integer({ exclusiveMinimum: 0, default: 20_000 })),
+  },
+  { $id: "BrowserTextMode" },
+);
+
+export const Browser = Type.Object(
+  {
+    id: Type.Optional(id),
+    kind: Type.Optional(Type.Literal("web", { default: "web" })),
+    host: Type.Optional(stringEnum(["user_device", "cloud"] as const, { default: "cloud" })),
+    start_url: Type.Optional(Type.String()),
+    headless: Type.Optional(Type.Boolean({ default: false })),
+    session_id: Type.Optional(nullable(Type.String())),
+    mode: Type.Optional(Type.Union([ref(BrowserVisualMode), ref(BrowserTextMode)])),
+    lazy: Type.Optional(Type.Boolean({ default: false })),
+    vault_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
+    browser_profile_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
+    use_default_browser_profile: Type.Optional(Type.Boolean({ default: false })),
+    persist_browser_profile: Type.Optional(Type.Boolean({ default: false })),
+    network: Type.Optional(nullable(openObject("A browser's proxy."))),
+  },
+  { $id: "Browser" },
+);
+
+export const Desktop = Type.Object(
+  {
+    id: Type.Optional(id),
+    kind: Type.Literal("desktop"),
+    host: Type.Optional(stringEnum(["user_device"] as const, { default: "user_device" })),
+    session_id: Type.Optional(nullable(Type.String())),
+  },
+  { $id: "Desktop" },
+);
+
+export const OtherEnvironment = Type.Object(
+  {
+    id: Type.Optional(id),
+    kind: Type.Unsafe<string>({ type: "string", minLength: 1, not: { enum: ["web", "desktop"] } }),
+  },
+  {
+    $id: "OtherEnvironment",
+    additionalProperties: true,
+    description: "A kind that this server does not know.",
+  },
+);
 
 export const Environment = Type.Unsafe<EnvironmentInput>(
-  Type.Partial(Type.Object(environmentFields), {
+  Type.Union([ref(Browser), ref(Desktop), ref(OtherEnvironment)], {
     $id: "Environment",
-    additionalProperties: true,
     description: "An environment. This server provides none; sessions say so in their events and go on.",
   }),
 );
@@ -149,7 +191,20 @@ export const Agent = Type.Unsafe<AgentInput>(
 
 /** An agent that is being registered: people find it by its description, so it needs one. */
 export const NewAgent = Type.Unsafe<AgentInput & { description: string }>(
-  Type.Object({ name, description, ...optionalParts }, { $id: "NewAgent" }),
+  Type.Object(
+    { name, description, ...optionalParts },
+    {
+      $id: "NewAgent",
+      examples: [
+        {
+          name: "acme/support",
+          description: "Answers questions about orders.",
+          instructions: "Look orders up before you answer.",
+          environments: [],
+        },
+      ],
+    },
+  ),
 );
 
 /** An agent as it is stored and shown. */
@@ -170,7 +225,7 @@ export const PatchAgent = Type.Object(
     ...optionalParts,
     environments: Type.Optional(nullable(parts.environments)),
   },
-  { $id: "PatchAgent" },
+  { $id: "PatchAgent", examples: [{ instructions: "Answer in one sentence." }] },
 );
 
 /** The fields of an agent that are kept; what else was sent is not. */
@@ -199,7 +254,20 @@ export function toAgentDefinition(sent: AgentInput): AgentDefinition {
 function toEnvironment(sent: string | EnvironmentInput): string | EnvironmentDefinition {
   if (typeof sent === "string") return sent;
   const kind = sent.kind ?? "web";
-  return { ...sent, id: sent.id ?? kind, kind };
+  return { ...(kind === "desktop" ? { host: "user_device" } : {}), ...sent, id: sent.id ?? kind, kind };
 }
 
-export const agentSchemas = [ToolDefinition, Skill, Environment, Agent, NewAgent, StoredAgent, PatchAgent];
+export const agentSchemas = [
+  ToolDefinition,
+  Skill,
+  BrowserVisualMode,
+  BrowserTextMode,
+  Browser,
+  Desktop,
+  OtherEnvironment,
+  Environment,
+  Agent,
+  NewAgent,
+  StoredAgent,
+  PatchAgent,
+];

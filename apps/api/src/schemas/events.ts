@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ANSWER_OUTCOMES } from "@tandem/engine/domain/events";
 import { ImageContent } from "./messages.ts";
-import { ErrorEvent, ToolRequest, ToolResultEvent } from "./tool-results.ts";
+import { ToolCall } from "./tool-results.ts";
 import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 const open = { additionalProperties: true } as const;
@@ -31,11 +31,37 @@ export const PolicyEvent = Type.Object(
     kind: Type.Literal("policy_event"),
     reasoning_content: nullable(Type.String()),
     content: nullable(Type.String(), { description: "What the model said." }),
-    tool_reqs: Type.Array(ref(ToolRequest), { description: "Every call that the model asked for." }),
+    tool_reqs: Type.Array(ref(ToolCall), { description: "Every call that the model asked for." }),
     validation_errors: Type.Array(Type.String(), { description: "What was wrong with the reply." }),
   },
   { $id: "PolicyEvent" },
 );
+
+/** A posted result in the history: its defaults are filled in. */
+export const ToolResultRecord = Type.Object(
+  {
+    kind: Type.Literal("tool_result"),
+    tool_req: ref(ToolCall),
+    result: anyJson("What the tool returned."),
+    truncated: Type.Boolean(),
+    output_artifact_path: nullable(Type.String()),
+  },
+  { $id: "ToolResultRecord" },
+);
+
+/** An error in the history that the session survived. With a `tool_req` it is the result of that call. */
+export const ErrorRecord = Type.Object(
+  {
+    kind: Type.Literal("error_event"),
+    error: Type.String(),
+    origin: Type.String({
+      description: "Where it comes from: `client`, `server`, `model`, `answer`, `agent`, …",
+    }),
+    tool_req: nullable(ref(ToolCall)),
+  },
+  { $id: "ErrorRecord" },
+);
+
 export const AnswerEvent = Type.Object(
   {
     kind: Type.Literal("answer_event"),
@@ -55,7 +81,13 @@ export const MessageEvent = Type.Object(
 
 export const AgentEvent = typed(
   "AgentEvent",
-  Type.Union([ref(PolicyEvent), ref(ToolResultEvent), ref(AnswerEvent), ref(ErrorEvent), ref(MessageEvent)]),
+  Type.Union([
+    ref(PolicyEvent),
+    ref(ToolResultRecord),
+    ref(AnswerEvent),
+    ref(ErrorRecord),
+    ref(MessageEvent),
+  ]),
   "What the agent, its tools and its user said. `data.kind` tells them apart.",
 );
 
@@ -75,7 +107,7 @@ export const ActiveStateChangeEvent = typed(
     {
       state: stringEnum(["running", "idle", "awaiting_tool_results"] as const),
       pending_tool_calls: Type.Optional(
-        nullable(Type.Array(ref(ToolRequest)), { description: "Every call that waits for the caller." }),
+        nullable(Type.Array(ref(ToolCall)), { description: "Every call that waits for the caller." }),
       ),
     },
     open,
@@ -106,12 +138,12 @@ export const AgentErrorEvent = typed(
 );
 export const LateToolResultEvent = typed(
   "LateToolResultEvent",
-  Type.Object({ tool_req: ref(ToolRequest), result: anyJson("The result.") }, open),
+  Type.Object({ tool_req: ref(ToolCall), result: anyJson("The result.") }, open),
   "A result that came after its call had been withdrawn. The model does not see it.",
 );
 export const ToolCallCancelledEvent = typed(
   "ToolCallCancelledEvent",
-  Type.Object({ tool_req: ref(ToolRequest), reason: Type.String() }, open),
+  Type.Object({ tool_req: ref(ToolCall), reason: Type.String() }, open),
   "A call was withdrawn: its handler can stop.",
 );
 
@@ -148,6 +180,8 @@ export const eventSchemas = [
   ModelCost,
   Metrics,
   PolicyEvent,
+  ToolResultRecord,
+  ErrorRecord,
   AnswerEvent,
   MessageEvent,
   ...typedEvents,

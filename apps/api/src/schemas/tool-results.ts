@@ -11,6 +11,16 @@ export const ToolRequest = Type.Object(
   { $id: "ToolRequest" },
 );
 
+/** A call as the server says it: complete, with an id of its own. */
+export const ToolCall = Type.Object(
+  {
+    tool_name: Type.String(),
+    args: openObject("The arguments."),
+    id: Type.String({ description: "The call's id: unique, and the same wherever the call shows." }),
+  },
+  { $id: "ToolCall" },
+);
+
 export const ToolResultEvent = Type.Object(
   {
     kind: Type.Optional(Type.Literal("tool_result", { default: "tool_result" })),
@@ -95,6 +105,7 @@ function isErrorEvent(entry: Entry): entry is Static<typeof ErrorEvent> {
 
 export const toolResultSchemas = [
   ToolRequest,
+  ToolCall,
   ToolResultEvent,
   ErrorEvent,
   ToolResultBatch,

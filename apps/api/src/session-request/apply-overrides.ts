@@ -35,6 +35,8 @@ function applyOne(request: JsonObject, path: string, value: JsonValue): void {
   const steps = parseOverridePath(path);
   if (!steps || steps[0]?.field === "overrides")
     throw fault(loc, `${path} is not a path like agent.instructions`);
+  if (path === "agent" && !isJsonObject(value))
+    throw fault(loc, "agent can only be replaced by a definition");
   let schema = SessionRequest as SchemaNode;
   let parent = request;
   for (const [index, step] of steps.entries()) {

@@ -6,9 +6,11 @@ import { findSchemaFault } from "@tandem/engine/domain/json-schema";
 import { findModelFault, type ModelSettings } from "@tandem/engine/domain/models";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import { findToolFaults, type ToolDefinition } from "@tandem/engine/domain/tools";
-import { type AgentInput, toAgentDefinition } from "../schemas/agents.ts";
+import { compileFragment } from "../plugins/validation.ts";
+import { Agent, type AgentInput, toAgentDefinition } from "../schemas/agents.ts";
 import { toUserMessage } from "../schemas/messages.ts";
 import { DEFAULT_DELETE_AFTER_MIN, type SessionRequestInput } from "../schemas/session-request.ts";
+import { ref } from "../schemas/typebox.ts";
 import { applyOverrides } from "./apply-overrides.ts";
 
 /** A request in both forms: normalised, as it is shown, and resolved, as it runs. */
@@ -37,11 +39,16 @@ export async function resolveRequest(
     refuse(findToolFaults(addedTools as unknown as ToolDefinition[], ["body", "overrides", "agent.tools"]));
   }
   const result = overridden as unknown as SessionRequestInput & { agent: AgentInput };
+  const fault = checkAgent(result.agent, ["body", "overrides"]);
+  refuse(fault ? [fault] : []);
   const agent = toAgentDefinition(result.agent);
   refuse(findAgentFaults(agent, ["body", "overrides"]));
   const request = normalise({ ...result, agent: sent.agent, overrides });
   return { request, agent: { ...agent, model: chooseModel(agent, sent, options.models) } };
 }
+
+/** Each override fits its place by itself; together they must still make an agent. */
+const checkAgent = compileFragment(ref(Agent));
 
 /** What is wrong with an agent's tools and answer format, for requests and for the catalogue. */
 export function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {

@@ -14,26 +14,22 @@ const DEFAULT_USER = "default";
  */
 export async function bootstrap(catalogue: Catalogue, options: { apiKey?: string }): Promise<void> {
   const system = await ensureOrganization(catalogue, SYSTEM_ORGANIZATION);
-  for (const agent of BUILT_IN_AGENTS) {
-    const definition = toDefinitionColumn(agent);
-    const row = { organizationId: system, name: agent.name, description: agent.description, definition };
-    await catalogue.agent.upsert({
-      where: { organizationId_name: { organizationId: system, name: agent.name } },
-      create: row,
-      update: { description: agent.description, definition },
-    });
+  for (const { name, description, ...agent } of BUILT_IN_AGENTS) {
+    const columns = { description, definition: toDefinitionColumn({ name, description, ...agent }) };
+    const data = [{ organizationId: system, name, ...columns }];
+    await catalogue.agent.createMany({ data, skipDuplicates: true });
+    await catalogue.agent.updateMany({ where: { organizationId: system, name }, data: columns });
   }
   if (options.apiKey === undefined) return;
   const organizationId = await ensureOrganization(catalogue, DEFAULT_ORGANIZATION);
   const keyHash = hashApiKey(options.apiKey);
-  await catalogue.apiKey.upsert({
-    where: { keyHash },
-    create: { organizationId, name: "first", userName: DEFAULT_USER, keyHash },
-    update: {},
-  });
+  const data = [{ organizationId, name: "first", userName: DEFAULT_USER, keyHash }];
+  await catalogue.apiKey.createMany({ data, skipDuplicates: true });
 }
 
+/** `createMany` with `skipDuplicates` is one statement that cannot conflict; Prisma's `upsert` reads first. */
 async function ensureOrganization(catalogue: Catalogue, name: string): Promise<string> {
-  const { id } = await catalogue.organization.upsert({ where: { name }, create: { name }, update: {} });
+  await catalogue.organization.createMany({ data: [{ name }], skipDuplicates: true });
+  const { id } = await catalogue.organization.findUniqueOrThrow({ where: { name } });
   return id;
 }

@@ -102,28 +102,35 @@ export type Skill = {
     url_pattern?: string | null;
 };
 
-/**
- * An environment. This server provides none; sessions say so in their events and go on.
- */
-export type Environment = {
+export type BrowserVisualMode = {
+    type: 'visual';
+    /**
+     * In pixels.
+     */
+    width?: number;
+    /**
+     * In pixels.
+     */
+    height?: number;
+    markdown?: boolean;
+};
+
+export type BrowserTextMode = {
+    type: 'text';
+    chunk_size?: number;
+};
+
+export type Browser = {
     /**
      * Defaults to the kind.
      */
     id?: string;
-    /**
-     * For example `web` or `desktop`.
-     */
-    kind?: string;
+    kind?: 'web';
     host?: 'user_device' | 'cloud';
     start_url?: string;
     headless?: boolean;
     session_id?: string | null;
-    /**
-     * How a browser is seen.
-     */
-    mode?: {
-        [key: string]: unknown;
-    };
+    mode?: BrowserVisualMode | BrowserTextMode;
     lazy?: boolean;
     vault_id?: string | null;
     browser_profile_id?: string | null;
@@ -132,8 +139,34 @@ export type Environment = {
     network?: {
         [key: string]: unknown;
     } | null;
+};
+
+export type Desktop = {
+    /**
+     * Defaults to the kind.
+     */
+    id?: string;
+    kind: 'desktop';
+    host?: 'user_device';
+    session_id?: string | null;
+};
+
+/**
+ * A kind that this server does not know.
+ */
+export type OtherEnvironment = {
+    /**
+     * Defaults to the kind.
+     */
+    id?: string;
+    kind: string;
     [key: string]: unknown;
 };
+
+/**
+ * An environment. This server provides none; sessions say so in their events and go on.
+ */
+export type Environment = Browser | Desktop | OtherEnvironment;
 
 /**
  * An agent. In a session's request only the name is required.
@@ -331,6 +364,20 @@ export type ToolRequest = {
     id?: string | null;
 };
 
+export type ToolCall = {
+    tool_name: string;
+    /**
+     * The arguments.
+     */
+    args: {
+        [key: string]: unknown;
+    };
+    /**
+     * The call's id: unique, and the same wherever the call shows.
+     */
+    id: string;
+};
+
 export type ToolResultEvent = {
     kind?: 'tool_result';
     tool_req: ToolRequest;
@@ -434,11 +481,32 @@ export type PolicyEvent = {
     /**
      * Every call that the model asked for.
      */
-    tool_reqs: Array<ToolRequest>;
+    tool_reqs: Array<ToolCall>;
     /**
      * What was wrong with the reply.
      */
     validation_errors: Array<string>;
+};
+
+export type ToolResultRecord = {
+    kind: 'tool_result';
+    tool_req: ToolCall;
+    /**
+     * What the tool returned.
+     */
+    result: unknown;
+    truncated: boolean;
+    output_artifact_path: string | null;
+};
+
+export type ErrorRecord = {
+    kind: 'error_event';
+    error: string;
+    /**
+     * Where it comes from: `client`, `server`, `model`, `answer`, `agent`, …
+     */
+    origin: string;
+    tool_req: ToolCall | null;
 };
 
 export type AnswerEvent = {
@@ -485,7 +553,7 @@ export type AgentStartedEvent = {
 export type AgentEvent = {
     timestamp: string;
     type: 'AgentEvent';
-    data: PolicyEvent | ToolResultEvent | AnswerEvent | ErrorEvent | MessageEvent;
+    data: PolicyEvent | ToolResultRecord | AnswerEvent | ErrorRecord | MessageEvent;
     [key: string]: unknown;
 };
 
@@ -500,7 +568,7 @@ export type ActiveStateChangeEvent = {
         /**
          * Every call that waits for the caller.
          */
-        pending_tool_calls?: Array<ToolRequest> | null;
+        pending_tool_calls?: Array<ToolCall> | null;
         [key: string]: unknown;
     };
     [key: string]: unknown;
@@ -556,7 +624,7 @@ export type LateToolResultEvent = {
     timestamp: string;
     type: 'LateToolResultEvent';
     data: {
-        tool_req: ToolRequest;
+        tool_req: ToolCall;
         /**
          * The result.
          */
@@ -573,7 +641,7 @@ export type ToolCallCancelledEvent = {
     timestamp: string;
     type: 'ToolCallCancelledEvent';
     data: {
-        tool_req: ToolRequest;
+        tool_req: ToolCall;
         reason: string;
         [key: string]: unknown;
     };
@@ -788,10 +856,6 @@ export type CreateSessionErrors = {
      * No such thing in this organization.
      */
     404: ErrorReply;
-    /**
-     * The state does not allow it; `code` says which.
-     */
-    409: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */

@@ -19,7 +19,7 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
       summary: "Create a session",
       description: "The session starts at once; poll its changes. 404 when the named agent does not exist.",
       body: ref(SessionRequest),
-      response: { 201: ref(Session), ...errorsOfBody(404, 409) },
+      response: { 201: ref(Session), ...errorsOfBody(404) },
     },
     async handler(request, reply) {
       const principal = principalOf(request);

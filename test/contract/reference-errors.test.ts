@@ -1,0 +1,182 @@
+import { createServer } from "node:net";
+import { buildApp } from "@tandem/api/app";
+import { createWaiters } from "@tandem/api/waiting/waiters";
+import { createEngine } from "@tandem/engine/engine";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { apiKey, startStack, type TestStack } from "../support/stack.ts";
+import { type CheckedWire, type Contract, createCheckedWire, createContract } from "./checked-wire.ts";
+import { createScriptedModel, nobody } from "./scripted-model.ts";
+
+/** One request of each operation under /api/v2; `{id}` and `{agent_name}` are of things that are not there. */
+const requests: { method: string; path: string; body?: unknown }[] = [
+  { method: "POST", path: "/sessions", body: { agent: "nobody", messages: "Hi." } },
+  { method: "GET", path: "/sessions" },
+  { method: "GET", path: `/sessions/${nobody}` },
+  { method: "DELETE", path: `/sessions/${nobody}` },
+  { method: "GET", path: `/sessions/${nobody}/status` },
+  { method: "GET", path: `/sessions/${nobody}/changes` },
+  { method: "GET", path: `/sessions/${nobody}/events` },
+  { method: "POST", path: `/sessions/${nobody}/messages`, body: { message: "Hi." } },
+  {
+    method: "POST",
+    path: `/sessions/${nobody}/tool_results`,
+    body: { tool_req: { tool_name: "x" }, result: 1 },
+  },
+  { method: "POST", path: "/agents", body: { name: "new", description: "New." } },
+  { method: "GET", path: "/agents" },
+  { method: "GET", path: "/agents/nobody" },
+  { method: "PUT", path: "/agents/nobody", body: { name: "nobody", description: "New." } },
+  { method: "PATCH", path: "/agents/nobody", body: { description: "New." } },
+  { method: "DELETE", path: "/agents/nobody" },
+];
+const withBody = requests.filter(({ body }) => body !== undefined);
+const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.includes(nobody));
+
+describe("error replies", () => {
+  let contract: Contract;
+  let stack: TestStack;
+  let wire: CheckedWire;
+
+  beforeAll(async () => {
+    contract = await createContract();
+    stack = await startStack({ script: createScriptedModel() });
+    wire = createCheckedWire(contract, stack.baseUrl, apiKey);
+  });
+  afterAll(() => stack?.close());
+
+  it("are 401 on every route without a key and with a wrong one", async () => {
+    for (const { method, path, body } of requests) {
+      for (const authorization of ["", "Bearer wrong", "Basic abc"]) {
+        const reply = await wire.send(method, path, { body, headers: { authorization } });
+        expect([method, path, reply.status, reply.body.code]).toEqual([method, path, 401, "unauthorized"]);
+      }
+    }
+  });
+
+  it("are 404 on every route for what is not there", async () => {
+    for (const { method, path, body } of [...ofNothing, ...requests.slice(0, 1)]) {
+      const reply = await wire.send(method, path, { body });
+      expect([method, path, reply.status]).toEqual([method, path, 404]);
+    }
+  });
+
+  it("are 409 for every change of a built-in agent, and for a name that is taken", async () => {
+    const path = "/agents/tandem/assistant";
+    const definition = { name: "tandem/assistant", description: "Mine." };
+    expect((await wire.post("/agents", { ...definition, name: "taken" })).status).toBe(201);
+    const replies = [
+      await wire.post("/agents", { ...definition, name: "taken" }),
+      await wire.send("PUT", path, { body: definition }),
+      await wire.send("PATCH", path, { body: { description: "Mine." } }),
+      await wire.send("DELETE", path),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+  });
+
+  it("are 409 for results of a session that has ended", async () => {
+    const id = await wire.create({ agent: "tandem/assistant", messages: "Hello." });
+    await wire.until(id, "completed");
+    const result = { tool_req: { tool_name: "x", id: "x" }, result: 1 };
+    expect(await wire.post(`/sessions/${id}/tool_results`, result)).toMatchObject({
+      status: 409,
+      body: { code: "session_finished" },
+    });
+  });
+
+  it("are 413 for a body over 10,000,000 bytes, on every route that takes one", async () => {
+    const text = JSON.stringify({ x: "x".repeat(10_000_000) });
+    for (const { method, path } of withBody) {
+      const reply = await wire.send(method, path, { text });
+      expect([method, path, reply.status]).toEqual([method, path, 413]);
+    }
+  });
+
+  it("are 415 for a body that is not JSON, on every route that takes one", async () => {
+    for (const { method, path } of withBody) {
+      const reply = await wire.send(method, path, { text: "x", headers: { "content-type": "text/plain" } });
+      expect([method, path, reply.status]).toEqual([method, path, 415]);
+    }
+  });
+
+  it("are 422 in the reference's shape for a body of the wrong form, on every route that takes one", async () => {
+    for (const { method, path } of withBody) {
+      for (const text of ["{", "null", "[]", '{"description":5,"agent":5}', ""]) {
+        const reply = await wire.send(method, path, { text });
+        expect([method, path, text, reply.status]).toEqual([method, path, text, 422]);
+        expect(reply.body.detail[0].loc[0]).toBe("body");
+      }
+    }
+  });
+
+  it("are 422 in the reference's shape for a wrong path or query", async () => {
+    const long = "x".repeat(128);
+    const wrong = [
+      ...["/sessions?page=0", "/sessions?size=101", "/sessions?status=asleep", "/sessions?sort=name"],
+      ...["/sessions?created_after=yesterday", "/sessions?owner=you", "/agents?size=1001", "/agents?sort=id"],
+      ...["/sessions/x", "/sessions/x/status", "/sessions/x/changes", "/sessions/x/events"],
+      ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
+      ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],
+      ...["/agents/nobody?resolve=perhaps", `/agents/${long}`],
+    ];
+    for (const path of wrong) expect([path, (await wire.get(path)).status]).toEqual([path, 422]);
+    for (const path of ["/sessions/x", `/agents/${long}`]) {
+      expect([path, (await wire.send("DELETE", path)).status]).toEqual([path, 422]);
+    }
+  });
+
+  it("are 503 on every route while the database is out of reach", async () => {
+    const { app, close } = await buildAppWithoutDatabase();
+    try {
+      const all = [...requests.map((request) => ({ ...request, path: `/api/v2${request.path}` })), readiness];
+      for (const { method, path, body } of all) {
+        const response = await app.inject({
+          method: method as "GET",
+          url: path,
+          headers: { authorization: "Bearer key" },
+          ...(body === undefined ? {} : { payload: body as object }),
+        });
+        const reply = { status: response.statusCode, body: response.json() };
+        expect([path, reply.status]).toEqual([path, 503]);
+        expect(contract.findFaults(method, path, reply)).toEqual([]);
+        expect(response.headers["retry-after"]).toMatch(/^\d+$/);
+      }
+    } finally {
+      await close();
+    }
+  });
+
+  it("were seen for every error that is documented", () => {
+    // Nothing limits the rate of requests in this version.
+    const unseen = contract
+      .listUnseen()
+      .filter((reply) => / [45]\d\d$/.test(reply) && !reply.endsWith(" 429"));
+    expect(unseen).toEqual([]);
+  });
+});
+
+const readiness = { method: "GET", path: "/readyz", body: undefined };
+
+async function buildAppWithoutDatabase() {
+  const log = pino({ level: "silent" });
+  const databaseUrl = `postgresql://nobody@127.0.0.1:${await findClosedPort()}/none`;
+  const engine = createEngine({ databaseUrl, poolMax: 2, name: "tandem-test", log });
+  const waiters = createWaiters(engine, { sweepMs: 60_000 });
+  const app = await buildApp({ engine, models: {}, waiters });
+  const close = async () => {
+    waiters.shutdown();
+    await app.close();
+    await engine.close();
+  };
+  return { app, close };
+}
+
+/** A port that was free a moment ago: connecting to it is refused at once. */
+async function findClosedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port");
+  await new Promise((resolve) => server.close(resolve));
+  return address.port;
+}
