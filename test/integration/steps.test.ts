@@ -182,3 +182,40 @@ describe.each(backends)("steps on %s", (backend) => {
     await stack.close();
   });
 });
+
+describe("a database that goes away while a model answers", () => {
+  it("costs the reply nothing: it is written when the database is back", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const stack = await startStack({
+      script: async () => {
+        await held;
+        return { text: "Worth its price." };
+      },
+      env: { TANDEM_LEASE_MS: "60000" },
+      databaseProxy: true,
+    });
+    const wire = createWire(stack.baseUrl, apiKey);
+    const id = await wire.create({ agent: { name: "x" }, messages: "Hi" });
+    await waitFor(() => stack.model.requests.length === 1, { what: "the model request" });
+    await stack.databaseProxy?.cut();
+    release();
+    const refused = await wire.get(`/sessions/${id}/status`);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const unready = await wire.send("GET", "//readyz");
+    expect(unready.status).toBe(503);
+    expect(unready.body.detail).toContain("database");
+    await stack.databaseProxy?.mend();
+    await waitFor(async () => (await wire.send("GET", "//readyz")).status === 200, {
+      what: "/readyz to be 200",
+    });
+    await waitFor(async () => (await wire.get(`/sessions/${id}/status`)).body.status === "completed", {
+      what: "the session to be completed",
+    });
+    expect(stack.model.requests).toHaveLength(1);
+    await stack.close();
+  });
+});

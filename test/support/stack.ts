@@ -9,6 +9,7 @@ import pino from "pino";
 import { createTestDatabase } from "./database.ts";
 import { type FakeModel, type ModelScript, startFakeModel } from "./fake-model-server.ts";
 import { hasRedis, startRedis } from "./redis.ts";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 /** The queue backends that this machine can test. */
 export const backends: ("postgres" | "redis")[] = hasRedis ? ["postgres", "redis"] : ["postgres"];
@@ -21,6 +22,8 @@ export interface StackOptions {
   script?: ModelScript;
   /** Settings by their environment names. */
   env?: Record<string, string>;
+  /** True for a stack whose way to the database can be cut: `stack.databaseProxy`. */
+  databaseProxy?: boolean;
   /** False for a stack whose steps only run when a test says so. Default true. */
   worker?: boolean;
 }
@@ -29,6 +32,7 @@ export interface TestStack {
   baseUrl: string;
   databaseUrl: string;
   engine: Engine;
+  databaseProxy: TcpProxy | null;
   model: FakeModel;
   config: { api: ApiConfig; worker: ReturnType<typeof loadWorkerConfig> };
   /** Starts one more worker on an engine of its own. */
@@ -44,8 +48,14 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const database = await createTestDatabase();
   const model = await startFakeModel(options.script ?? (() => ({ text: "Hello." })));
   const redis = options.backend === "redis" ? await startRedis() : null;
+  const databaseProxy = options.databaseProxy
+    ? await startTcpProxy(Number(new URL(database.url).port))
+    : null;
+  const databaseUrl = databaseProxy
+    ? Object.assign(new URL(database.url), { port: databaseProxy.port }).href
+    : database.url;
   const env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl,
     ...(redis ? { REDIS_URL: redis.url } : {}),
     PORT: "0",
     LOG_LEVEL: "silent",
@@ -59,7 +69,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const closers: (() => Promise<void>)[] = [];
   const openEngine = () => {
     const engine = createEngine({
-      databaseUrl: database.url,
+      databaseUrl,
       ...(redis ? { redisUrl: redis.url } : {}),
       poolMax: 10,
       name: "tandem-test",
@@ -86,6 +96,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   return {
     baseUrl: api.baseUrl,
     databaseUrl: database.url,
+    databaseProxy,
     engine,
     model,
     config: { api: loadApiConfig(env), worker: loadWorkerConfig(env) },
@@ -103,6 +114,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       await model.close();
       for (const close of closers.reverse()) await close();
       await redis?.close();
+      await databaseProxy?.close();
       await database.drop();
     },
   };

@@ -1,14 +1,21 @@
 // One step of a session: claim, model call, effects. Everything that can go wrong ends in a recorded outcome, in a
 // lost claim that writes nothing, or in a lease that lapses and is taken over.
+import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageModelV3GenerateResult } from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
-import { finishStep } from "@tandem/engine/commands/finish-step";
+import { type FinishedStep, finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import type { Engine } from "@tandem/engine/engine";
+import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { buildPrompt, collectProviderIds } from "./agent/build-prompt.ts";
 import { decideOutcome } from "./agent/decide-outcome.ts";
-import { judgeModelError, ModelTimeoutError } from "./agent/model-errors.ts";
+import {
+  judgeInternalError,
+  judgeModelError,
+  type ModelFailure,
+  ModelTimeoutError,
+} from "./agent/model-errors.ts";
 import { offerTools } from "./agent/offer-tools.ts";
 import { readReply } from "./agent/read-reply.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -34,17 +41,52 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   const claim = { sessionId, fence: step.session.fence, leaseMs };
   const lease = keepLease(engine, claim);
   try {
-    const result = await callModel(step, config, AbortSignal.any([lease.signal, stopping]));
-    const isWritten = await finishStep(engine, { ...claim, ...toEffects(step, result) });
+    const effects = await takeTurn(step, config, AbortSignal.any([lease.signal, stopping]));
+    const isWritten = await persist(lease.signal, () =>
+      "policy" in effects
+        ? finishStep(engine, { ...claim, ...effects })
+        : failStep(engine, { ...claim, ...effects }),
+    );
+    if ("error" in effects) engine.log.warn({ session: sessionId, error: effects.error }, "a step failed");
     if (!isWritten) logLost(context, claim);
   } catch (error) {
     if (lease.signal.aborted) logLost(context, claim);
     else if (stopping.aborted) await returnStep(engine, claim);
-    else await recordFailure(context, step, error);
+    else if (isDatabaseUnavailable(error)) throw error;
+    else await recordFault(context, step, error);
   } finally {
     lease.stop();
   }
 }
+
+/**
+ * Records that a step's effects could not be written for a reason that will not go away by itself. It is tried again
+ * a few times, and then the session ends: a step that fails for ever would ask its model for ever.
+ */
+async function recordFault({ engine }: StepContext, step: ClaimedStep, error: unknown): Promise<void> {
+  const { id: sessionId, fence, modelFailures: failures } = step.session;
+  engine.log.error({ err: error, session: sessionId }, "the effects of a step could not be written");
+  await failStep(engine, { sessionId, fence, ...judgeInternalError({ failures }) });
+}
+
+/**
+ * Writes with patience while the database is away: the model's reply is paid for. When it stays away for longer than
+ * the lease, somebody else may take the step, and then nothing is written here.
+ */
+async function persist(lost: AbortSignal, write: () => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || attempt >= PERSIST_ATTEMPTS) throw error;
+      await delay(PERSIST_WAIT_MS, undefined, { signal: lost });
+    }
+  }
+}
+
+/** How often, and how far apart in milliseconds, a write is tried while the database is away: for half a minute. */
+const PERSIST_ATTEMPTS = 60;
+const PERSIST_WAIT_MS = 500;
 
 function logLost({ engine }: StepContext, claim: { sessionId: string; fence: number }): void {
   engine.log.info(
@@ -60,6 +102,23 @@ function modelOf(step: ClaimedStep): string {
 
 function mustAnswer({ session }: ClaimedStep): boolean {
   return session.maxSteps !== null && session.runSteps >= session.maxSteps;
+}
+
+/** The effects of a turn: what the model said and what follows, or how its request failed. Throws only when aborted. */
+async function takeTurn(
+  step: ClaimedStep,
+  config: WorkerConfig,
+  abort: AbortSignal,
+): Promise<Effects | ModelFailure> {
+  try {
+    return toEffects(step, await callModel(step, config, abort));
+  } catch (error) {
+    if (abort.aborted) throw error;
+    return judgeModelError(error, {
+      failures: step.session.modelFailures,
+      secrets: listSecrets(config.models),
+    });
+  }
 }
 
 async function callModel(
@@ -83,7 +142,9 @@ async function callModel(
   }
 }
 
-function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult) {
+type Effects = Omit<FinishedStep, "sessionId" | "fence">;
+
+function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult): Effects {
   const { session, events } = step;
   const reply = readReply(result, collectProviderIds(events));
   const decision = decideOutcome(reply, {
@@ -94,15 +155,4 @@ function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult) {
     nudges: session.nudges,
   });
   return { ...decision, usage: { name: modelOf(step), ...reply.usage } };
-}
-
-async function recordFailure(
-  { engine, config }: StepContext,
-  step: ClaimedStep,
-  error: unknown,
-): Promise<void> {
-  const { id: sessionId, fence, modelFailures } = step.session;
-  engine.log.warn({ err: error, session: sessionId }, "a step's model request failed");
-  const failure = judgeModelError(error, { failures: modelFailures, secrets: listSecrets(config.models) });
-  await failStep(engine, { sessionId, fence, ...failure });
 }

@@ -121,7 +121,7 @@ export const Environment = Type.Unsafe<EnvironmentInput>(
 export type EnvironmentInput = JsonObject & { id?: string; kind?: string };
 
 const parts = {
-  environments: Type.Array(Type.Union([Type.String(), ref(Environment)]), {
+  environments: Type.Array(Type.Union([Type.String({ minLength: 1 }), ref(Environment)]), {
     description: "Names of registered environments, or definitions.",
   }),
   model: nullable(Type.String(), { description: "`provider/model`; null takes the server's default." }),

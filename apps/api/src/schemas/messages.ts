@@ -18,7 +18,7 @@ export const UserMessageEvent = Type.Object(
     images: Type.Optional(
       Type.Array(
         Type.String({
-          pattern: "^data:image/[a-zA-Z0-9.+-]+;base64,",
+          pattern: "^data:image/[a-zA-Z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}$",
           errorHint: "a data URI of an image: data:image/…;base64,…",
         }),
         {

@@ -9,6 +9,9 @@ const DEFAULT_DELETE_AFTER_MIN = 43_200;
 const minutes = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
 
+/** Lists are narrowed by these, and an index entry of the database has a longest length. */
+const label = Type.String({ maxLength: 512 });
+
 export const SessionRequest = Type.Object(
   {
     agent: Type.Union([Type.String({ minLength: 1 }), ref(Agent)], {
@@ -30,9 +33,9 @@ export const SessionRequest = Type.Object(
     delete_screenshot_after_min: minutes("How long screenshots are kept after the session's end."),
     queue: Type.Optional(Type.Boolean({ default: true })),
     group_id: Type.Optional(
-      nullable(Type.String(), { description: "Groups sessions; lists can be narrowed by it." }),
+      nullable(label, { description: "Groups sessions; lists can be narrowed by it." }),
     ),
-    parent_session_id: Type.Optional(nullable(Type.String())),
+    parent_session_id: Type.Optional(nullable(label)),
     overrides: Type.Optional(
       openObject(
         "Dotted paths to values that replace those of the agent, for example `agent.instructions` or " +

@@ -50,13 +50,26 @@ export async function resolveRequest(
 /** Each override fits its place by itself; together they must still make an agent. */
 const checkAgent = compileFragment(ref(Agent));
 
-/** What is wrong with an agent's tools and answer format, for requests and for the catalogue. */
+/** What is wrong with an agent's tools, environments and answer format, for requests and for the catalogue. */
 export function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
-  const faults = findToolFaults(agent.tools ?? [], [...loc, "tools"]);
+  const faults = [
+    ...findToolFaults(agent.tools ?? [], [...loc, "tools"]),
+    ...findEnvironmentFaults(agent, loc),
+  ];
   const fault = agent.answer_format ? findSchemaFault(agent.answer_format) : null;
   if (!fault) return faults;
   const place = [...loc, "answer_format", ...fault.path];
   return [...faults, { loc: place, msg: `answer_format: ${fault.msg}`, type: "answer_format" }];
+}
+
+/** An agent has at most one environment of each kind. */
+function findEnvironmentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
+  const kinds = agent.environments.map((entry) => (typeof entry === "string" ? null : entry.kind));
+  return kinds.flatMap((kind, index) => {
+    if (kind === null || kinds.indexOf(kind) === index) return [];
+    const msg = `a second environment of kind ${kind}; an agent has at most one of each kind`;
+    return [{ loc: [...loc, "environments", index], msg, type: "environment_duplicate" }];
+  });
 }
 
 /** Throws a 422 when there are faults. */

@@ -28,7 +28,16 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
   });
   pool.on("error", options.onError);
+  surviveBrokenConnections(pool);
   return pool;
+}
+
+/**
+ * The pool listens for errors of idle connections only. One that breaks while somebody holds it would end the process;
+ * its holder learns of it by the next statement.
+ */
+export function surviveBrokenConnections(pool: pg.Pool): void {
+  pool.on("connect", (client) => client.on("error", () => undefined));
 }
 
 /** Opens one connection outside every pool, for `LISTEN` and for migrations. */

@@ -4,6 +4,7 @@ import { createPostgresBackend, type JobsOptions, type PgPool, Queue, Worker, wi
 import pg from "pg";
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
+import { surviveBrokenConnections } from "../postgres/pool.ts";
 
 /** Where steps are put by whoever makes one due. */
 export interface StepQueue {
@@ -137,6 +138,7 @@ function postgresBackend(options: StepQueueOptions): Backend {
     keepAlive: true,
   });
   pool.on("error", (error) => options.log.warn({ err: error }, "a connection of the step queue broke"));
+  surviveBrokenConnections(pool);
   // BullMQ describes a pool by a type of its own, which pg's class fulfils but for an index signature.
   const connection = pool as unknown as PgPool;
   return {

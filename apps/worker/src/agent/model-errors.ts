@@ -18,6 +18,14 @@ export class ModelTimeoutError extends Error {
   }
 }
 
+/** The model of a session cannot be used in this process, as when a setting is missing. */
+export class ModelSetupError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ModelSetupError";
+  }
+}
+
 /**
  * Judges an error of a model request.
  *
@@ -29,7 +37,7 @@ export function judgeModelError(
   options: { failures: number; secrets: readonly string[]; random?: () => number },
 ): ModelFailure {
   const words = hideSecrets(toWords(error), options.secrets);
-  if (!isTransient(error)) return { error: words, reason: "provider_refused", retryInMs: null };
+  if (!isTransient(error)) return { error: words, reason: toReason(error), retryInMs: null };
   if (options.failures + 1 >= MAX_MODEL_ATTEMPTS) {
     return {
       error: `The model could not be reached in ${MAX_MODEL_ATTEMPTS} attempts. ${words}`,
@@ -37,13 +45,26 @@ export function judgeModelError(
       retryInMs: null,
     };
   }
-  const backoff = Math.min(RETRY_BASE_MS * 2 ** options.failures, RETRY_MAX_MS);
-  const jittered = Math.round(backoff * (0.5 + (options.random ?? Math.random)() / 2));
-  return {
-    error: words,
-    reason: "provider_unavailable",
-    retryInMs: Math.max(jittered, readRetryAfter(error)),
-  };
+  const retryInMs = Math.max(backOff(options), readRetryAfter(error));
+  return { error: words, reason: "provider_unavailable", retryInMs };
+}
+
+/** Judges a fault of the server itself. What it was is in the log, not in the session. */
+export function judgeInternalError(options: { failures: number }): ModelFailure {
+  const isLast = options.failures + 1 >= MAX_MODEL_ATTEMPTS;
+  const error = "The step could not be written because of a fault of the server; its log has the cause.";
+  return { error, reason: "internal", retryInMs: isLast ? null : backOff(options) };
+}
+
+/** Doubles with each failure, and half of it is chance, so that sessions do not come back all at once. */
+function backOff({ failures, random = Math.random }: { failures: number; random?: () => number }): number {
+  const longest = Math.min(RETRY_BASE_MS * 2 ** failures, RETRY_MAX_MS);
+  return Math.round(longest * (0.5 + random() / 2));
+}
+
+/** An error that is not the provider's is ours: a history that cannot be built, a reply that cannot be read. */
+function toReason(error: unknown): EndReason {
+  return APICallError.isInstance(error) || error instanceof ModelSetupError ? "provider_refused" : "internal";
 }
 
 /** Network errors, overload, and replies that make no sense: the same request may succeed later. */

@@ -4,17 +4,18 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { findModelFault, type ModelSettings, parseModelId } from "@tandem/engine/domain/models";
+import { ModelSetupError } from "../agent/model-errors.ts";
 import { createDemoKeywordModel } from "./demo-keyword/model.ts";
 
 /**
  * The model of an id, through the AI SDK's providers.
  *
- * @throws when the provider is unknown or not configured in this process
+ * @throws {ModelSetupError} when the provider is unknown or not configured in this process
  */
 export function createModel(id: string, settings: ModelSettings): LanguageModelV3 {
   const parsed = parseModelId(id);
   const fault = findModelFault(id, settings);
-  if (!parsed || fault) throw new Error(fault ?? `model ${id} is unknown`);
+  if (!parsed || fault) throw new ModelSetupError(fault ?? `model ${id} is unknown`);
   switch (parsed.provider) {
     case "openai":
       return createOpenAI(toOptions(settings.openai, "https://api.openai.com/v1")).languageModel(

@@ -1,0 +1,46 @@
+// A wire between a program and a server that a test can cut, as a failing network or a restarting server does.
+import { connect, createServer, type Socket } from "node:net";
+
+export interface TcpProxy {
+  port: number;
+  /** Breaks every connection and refuses new ones. */
+  cut(): Promise<void>;
+  /** Listens again, on the same port. */
+  mend(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy to a port of 127.0.0.1. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(targetPort, "127.0.0.1");
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on("error", () => undefined);
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const cut = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port");
+  return {
+    port: address.port,
+    cut,
+    mend: () => listen(address.port),
+    close: () => (server.listening ? cut() : Promise.resolve()),
+  };
+}
