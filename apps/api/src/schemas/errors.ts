@@ -1,5 +1,5 @@
 // Error replies: the reference's `detail`, and beside it our `code` and `request_id`.
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { ERROR_CODES, type ErrorCode } from "@tandem/engine/domain/errors";
 import { ref, stringEnum } from "./typebox.ts";
 
@@ -44,24 +44,30 @@ export const ErrorReply = Type.Object(
   {
     $id: "ErrorReply",
     additionalProperties: true,
-    examples: [{ detail: "There is no session 0190….", code: "session_not_found", request_id: "req-1" }],
   },
 );
 
 /** The error replies that a route documents, by status. */
 export const errorReplies = {
-  401: error("The API key is missing or unknown."),
-  404: error("No such thing in this organization."),
-  409: error("The state does not allow it; `code` says which."),
-  413: error("The body is over 10,000,000 bytes."),
-  415: error("The body is not `application/json`."),
-  422: { ...ref(HTTPValidationError), description: "The request has a fault; `loc` says where." },
-  429: error("Too many requests; `Retry-After` says when to try again."),
-  503: error("The database or the queue is out of reach; `Retry-After` says when to try again."),
+  401: error("unauthorized", "The API key is missing or unknown."),
+  404: error("session_not_found", "No such thing in this organization."),
+  409: error("session_finished", "The state does not allow it; `code` says which."),
+  413: error("body_too_large", "The body is over 10,000,000 bytes."),
+  415: error("unsupported_media_type", "The body is not `application/json`."),
+  422: reply(ref(HTTPValidationError), "The request has a fault; `loc` says where."),
+  429: error("rate_limited", "Too many requests; `Retry-After` says when to try again."),
+  503: error(
+    "unavailable",
+    "The database or the queue is out of reach; `Retry-After` says when to try again.",
+  ),
 } as const;
 
-function error(description: string) {
-  return { ...ref(ErrorReply), description };
+function error(code: ErrorCode, description: string) {
+  return reply(ref(ErrorReply), description, { detail: ERROR_CODES[code], code, request_id: "req_…" });
+}
+
+function reply(schema: TSchema, description: string, example?: object) {
+  return { description, content: { "application/json": { schema, ...(example ? { example } : {}) } } };
 }
 
 /** The error replies of a route: those that every route has, and the given ones. */
