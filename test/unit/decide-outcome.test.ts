@@ -15,6 +15,7 @@ const situation: Situation = {
   mustAnswer: false,
   corrections: 0,
   nudges: 0,
+  uselessSteps: 0,
 };
 
 let counter = 0;
@@ -39,7 +40,12 @@ describe("the outcome of a reply", () => {
     ["text answers", reply("Hi"), {}, { kind: "answer", answer: "Hi", reason: "answered" }],
     ["good calls are asked", reply(null, good()), {}, { kind: "ask" }],
     ["text beside calls does not answer", reply("Hm", good()), {}, { kind: "ask" }],
-    ["bad calls let the model try again", reply(null, bad()), {}, { kind: "again", nudges: 1 }],
+    [
+      "bad calls let the model try again",
+      reply(null, bad()),
+      {},
+      { kind: "again", nudges: 0, uselessSteps: 1 },
+    ],
     ["text beside bad calls does not answer", reply("Hm", invented()), {}, { kind: "again" }],
     ["nothing is asked for again", reply(null), {}, { kind: "again", nudges: 1 }],
     ["white space is nothing", reply(" \n"), {}, { kind: "again" }],
@@ -52,7 +58,7 @@ describe("the outcome of a reply", () => {
     [
       "useless calls again and again fail",
       reply(null, bad()),
-      { nudges: 10 },
+      { uselessSteps: 10 },
       { kind: "fail", reason: "error_limit" },
     ],
     ["the last step takes text", reply("Hi"), { mustAnswer: true }, { kind: "answer", reason: "max_steps" }],
@@ -137,7 +143,8 @@ describe("the outcome of a reply", () => {
       answerFormat: fc.constantFrom(null, format),
       mustAnswer: fc.boolean(),
       corrections: fc.nat(3),
-      nudges: fc.nat(10),
+      nudges: fc.nat(2),
+      uselessSteps: fc.nat(10),
     });
     fc.assert(
       fc.property(calls, situations, fc.constantFrom(null, "Hi", ""), (kinds, situated, text) => {

@@ -117,6 +117,18 @@ describe("an error of a model request", () => {
   });
 
   it("shows no secret", () => {
-    expect(judge(new Error("key s3cret is wrong")).error).toBe("key *** is wrong");
+    const refused = new APICallError({
+      message: "key s3cret is wrong",
+      url: "x",
+      requestBodyValues: {},
+      statusCode: 401,
+    });
+    expect(judge(refused).error).toContain("key *** is wrong");
+  });
+
+  it("that is a fault of ours says so, and keeps the cause for the log", () => {
+    const judged = judge(new TypeError("Cannot read properties of undefined"));
+    expect(judged).toMatchObject({ reason: "internal", retryInMs: 1_000 });
+    expect(judged.error).not.toContain("properties");
   });
 });

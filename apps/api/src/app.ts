@@ -6,7 +6,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from "fastify";
 import type { ApiContext, App } from "./context.ts";
 import { requireApiKey } from "./plugins/authentication.ts";
 import { closeConnections } from "./plugins/close-connections.ts";
-import { answerErrors } from "./plugins/errors.ts";
+import { answerErrors, answerFrameworkError } from "./plugins/errors.ts";
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
@@ -60,6 +60,7 @@ export async function buildApp(context: ApiContext): Promise<App> {
     bodyLimit: MAX_BODY_BYTES,
     genReqId: () => `req_${randomUUID()}`,
     rewriteUrl: (request) => escapeAgentName(request.url ?? "/"),
+    frameworkErrors: answerFrameworkError,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512 },
   }).withTypeProvider<TypeBoxTypeProvider>();

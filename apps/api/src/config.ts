@@ -3,6 +3,7 @@ import {
   type CommonSettings,
   type Environment,
   readCommonSettings,
+  readFirstApiKey,
   SettingsReader,
 } from "@tandem/engine/domain/settings";
 
@@ -22,16 +23,13 @@ export interface ApiConfig extends CommonSettings {
 export function loadConfig(env: Environment): ApiConfig {
   const reader = new SettingsReader(env);
   const common = readCommonSettings(reader);
-  const apiKey = reader.text("TANDEM_API_KEY");
+  const apiKey = readFirstApiKey(reader);
   const config = {
     ...common,
     host: reader.text("HOST") ?? "127.0.0.1",
     port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
     ...(apiKey === undefined ? {} : { apiKey }),
   };
-  if (apiKey !== undefined && !/^\S{8,200}$/.test(apiKey)) {
-    reader.problem("TANDEM_API_KEY must have 8 to 200 characters and no spaces");
-  }
   reader.finish();
   return config;
 }

@@ -1,6 +1,6 @@
 // `npm run migrate`: brings the database of DATABASE_URL to the newest schema.
 import { bootstrap } from "./commands/bootstrap.ts";
-import { SettingsError, SettingsReader } from "./domain/settings.ts";
+import { readFirstApiKey, SettingsError, SettingsReader } from "./domain/settings.ts";
 import { createCatalogue } from "./postgres/catalogue.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { createPool } from "./postgres/pool.ts";
@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const reader = new SettingsReader(process.env);
   reader.required("DATABASE_URL", "the Postgres to migrate, postgresql://user:password@host:port/name");
   const url = reader.url("DATABASE_URL", ["postgres", "postgresql"]) ?? "";
-  const apiKey = reader.text("TANDEM_API_KEY");
+  const apiKey = readFirstApiKey(reader);
   reader.finish();
   const applied = await migrate(url);
   const pool = createPool({ url, max: 1, applicationName: "tandem-migrate", onError: () => undefined });

@@ -1,6 +1,5 @@
+import { isLeaseHeld, renewLease } from "@tandem/engine/commands/keep-lease";
 import type { Engine } from "@tandem/engine/engine";
-import { renewLease } from "@tandem/engine/postgres/leases";
-import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 
 /** A lease that is being kept. */
 export interface KeptLease {
@@ -10,26 +9,25 @@ export interface KeptLease {
 }
 
 /**
- * Prolongs a claim's lease while its step runs. Besides its own rhythm it looks at every wake-up of the session, so
- * that a cancelled model request is aborted at once.
+ * Prolongs a claim's lease while its step runs. At every wake-up of the session it looks whether the claim still
+ * holds, so that a cancelled model request is aborted at once.
  */
 export function keepLease(
   engine: Engine,
   claim: { sessionId: string; fence: number; leaseMs: number },
 ): KeptLease {
   const lost = new AbortController();
-  const renew = async () => {
+  const check = async (isHeld: () => Promise<boolean>) => {
     try {
-      if (!(await renewLease(engine.pool, claim))) lost.abort(new LostClaimError(claim.sessionId));
+      if (!(await isHeld())) lost.abort(new LostClaimError(claim.sessionId));
     } catch (error) {
       // Not a lost claim: if the database stays away, whoever finds the lapsed lease takes the step.
-      const level = isDatabaseUnavailable(error) ? "warn" : "error";
-      engine.log[level]({ err: error, session: claim.sessionId }, "a lease was not prolonged");
+      engine.log.warn({ err: error, session: claim.sessionId }, "a lease could not be looked at");
     }
   };
-  const timer = setInterval(renew, claim.leaseMs / 3);
+  const timer = setInterval(() => void check(() => renewLease(engine, claim)), claim.leaseMs / 3);
   const unsubscribe = engine.wake.subscribe((sessionId) => {
-    if (sessionId === claim.sessionId) void renew();
+    if (sessionId === claim.sessionId) void check(() => isLeaseHeld(engine, claim));
   });
   return {
     signal: lost.signal,

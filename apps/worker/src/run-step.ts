@@ -8,6 +8,7 @@ import { type FinishedStep, finishStep } from "@tandem/engine/commands/finish-st
 import { returnStep } from "@tandem/engine/commands/return-step";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
+import { createAbortScope } from "./abort-scope.ts";
 import { buildPrompt, collectProviderIds } from "./agent/build-prompt.ts";
 import { decideOutcome } from "./agent/decide-outcome.ts";
 import {
@@ -40,23 +41,29 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   if (!step) return;
   const claim = { sessionId, fence: step.session.fence, leaseMs };
   const lease = keepLease(engine, claim);
+  const scope = createAbortScope([lease.signal, stopping]);
   try {
-    const effects = await takeTurn(step, config, AbortSignal.any([lease.signal, stopping]));
-    const isWritten = await persist(lease.signal, () =>
-      "policy" in effects
-        ? finishStep(engine, { ...claim, ...effects })
-        : failStep(engine, { ...claim, ...effects }),
-    );
-    if ("error" in effects) engine.log.warn({ session: sessionId, error: effects.error }, "a step failed");
-    if (!isWritten) logLost(context, claim);
+    const effects = await takeTurn(context, step, scope.signal);
+    const isWritten = await persist(scope.signal, () => write(engine, claim, effects));
+    if (!isWritten) await reportLost(context, claim);
   } catch (error) {
-    if (lease.signal.aborted) logLost(context, claim);
+    if (lease.signal.aborted) await reportLost(context, claim);
     else if (stopping.aborted) await returnStep(engine, claim);
     else if (isDatabaseUnavailable(error)) throw error;
     else await recordFault(context, step, error);
   } finally {
+    scope.release();
     lease.stop();
   }
+}
+
+type Effects = Omit<FinishedStep, "sessionId" | "fence">;
+type Claim = { sessionId: string; fence: number };
+
+function write(engine: Engine, claim: Claim, effects: Effects | ModelFailure): Promise<boolean> {
+  return "policy" in effects
+    ? finishStep(engine, { ...claim, ...effects })
+    : failStep(engine, { ...claim, ...effects });
 }
 
 /**
@@ -73,26 +80,29 @@ async function recordFault({ engine }: StepContext, step: ClaimedStep, error: un
  * Writes with patience while the database is away: the model's reply is paid for. When it stays away for longer than
  * the lease, somebody else may take the step, and then nothing is written here.
  */
-async function persist(lost: AbortSignal, write: () => Promise<boolean>): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
+async function persist(abort: AbortSignal, attempt: () => Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + PERSIST_MS;
+  for (;;) {
     try {
-      return await write();
+      return await attempt();
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || attempt >= PERSIST_ATTEMPTS) throw error;
-      await delay(PERSIST_WAIT_MS, undefined, { signal: lost });
+      if (!isDatabaseUnavailable(error) || performance.now() > deadline) throw error;
+      await delay(PERSIST_WAIT_MS, undefined, { signal: abort });
     }
   }
 }
 
-/** How often, and how far apart in milliseconds, a write is tried while the database is away: for half a minute. */
-const PERSIST_ATTEMPTS = 60;
+/** How long a write is tried while the database is away, and how long between two tries, in milliseconds. */
+const PERSIST_MS = 30_000;
 const PERSIST_WAIT_MS = 500;
 
-function logLost({ engine }: StepContext, claim: { sessionId: string; fence: number }): void {
-  engine.log.info(
-    { session: claim.sessionId, fence: claim.fence },
-    "the claim was lost; the step wrote nothing",
-  );
+/**
+ * The claim is gone: to another worker, to a cancel, or to this one's own commit whose answer got lost on the way. In
+ * the last case nobody has told the waiting clients yet.
+ */
+async function reportLost({ engine }: StepContext, claim: Claim): Promise<void> {
+  engine.log.info({ session: claim.sessionId, fence: claim.fence }, "the claim is gone; nothing was written");
+  engine.wake.publish(claim.sessionId);
 }
 
 /** The model's name is set when the session is created. */
@@ -104,20 +114,25 @@ function mustAnswer({ session }: ClaimedStep): boolean {
   return session.maxSteps !== null && session.runSteps >= session.maxSteps;
 }
 
-/** The effects of a turn: what the model said and what follows, or how its request failed. Throws only when aborted. */
+/** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
+  { engine, config }: StepContext,
   step: ClaimedStep,
-  config: WorkerConfig,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
   try {
     return toEffects(step, await callModel(step, config, abort));
   } catch (error) {
     if (abort.aborted) throw error;
-    return judgeModelError(error, {
-      failures: step.session.modelFailures,
-      secrets: listSecrets(config.models),
-    });
+    const failures = step.session.modelFailures;
+    const failure = judgeModelError(error, { failures, secrets: listSecrets(config.models) });
+    // Errors of a provider may quote its key; a fault of ours is told in full, here and nowhere else.
+    const detail = failure.reason === "internal" ? { err: error } : { error: failure.error };
+    engine.log.warn(
+      { ...detail, session: step.session.id, retryInMs: failure.retryInMs },
+      "a step's turn failed",
+    );
+    return failure;
   }
 }
 
@@ -127,22 +142,18 @@ async function callModel(
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
   const { agent, tools } = step.session;
-  const timeout = AbortSignal.timeout(config.modelTimeoutS * 1_000);
   const model = createModel(modelOf(step), config.models);
-  const request = {
-    prompt: buildPrompt({ agent, events: step.events, mustAnswer: mustAnswer(step) }),
-    ...offerTools({ agent, tools, mustAnswer: mustAnswer(step) }),
-    abortSignal: AbortSignal.any([abort, timeout]),
-  };
+  const prompt = buildPrompt({ agent, events: step.events, mustAnswer: mustAnswer(step) });
+  const offer = offerTools({ agent, tools, mustAnswer: mustAnswer(step) });
+  const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
-    return await model.doGenerate(request);
+    return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
   } catch (error) {
-    if (timeout.aborted && !abort.aborted) throw new ModelTimeoutError(config.modelTimeoutS);
-    throw error;
+    throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;
+  } finally {
+    scope.release();
   }
 }
-
-type Effects = Omit<FinishedStep, "sessionId" | "fence">;
 
 function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult): Effects {
   const { session, events } = step;
@@ -153,6 +164,7 @@ function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult): Ef
     mustAnswer: mustAnswer(step),
     corrections: session.corrections,
     nudges: session.nudges,
+    uselessSteps: session.uselessSteps,
   });
   return { ...decision, usage: { name: modelOf(step), ...reply.usage } };
 }

@@ -1,4 +1,4 @@
--- JSON columns are `json`, not `jsonb`: they keep \u0000, lone surrogates, big numbers and key order as sent.
+-- JSON columns are `json`, not `jsonb`: they keep \u0000 and lone surrogates, which `jsonb` refuses.
 
 CREATE TABLE organizations (
   id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -50,11 +50,14 @@ CREATE TABLE sessions (
   max_steps          integer,
   corrections        integer NOT NULL DEFAULT 0,
   nudges             integer NOT NULL DEFAULT 0,
+  useless_steps      integer NOT NULL DEFAULT 0,
   model_failures     integer NOT NULL DEFAULT 0,
   -- Set while a step should run. It stays set while a worker holds the lease, so that a dead worker's
   -- step is found again by the sweep.
   due_at             timestamptz,
   fence              integer NOT NULL DEFAULT 0,
+  -- Claims of the current step: more than one means that a worker died, or that the step kills its workers.
+  claims             integer NOT NULL DEFAULT 0,
   lease_until        timestamptz,
   worker             text,
   usage              json NOT NULL DEFAULT '[]',
@@ -72,6 +75,7 @@ CREATE TABLE sessions (
     'awaiting_tool_results', 'completed', 'failed', 'timed_out', 'interrupted'))
 );
 CREATE INDEX sessions_organization_id_created_at_id_idx ON sessions (organization_id, created_at DESC, id DESC);
+CREATE INDEX sessions_organization_id_user_name_created_at_id_idx ON sessions (organization_id, user_name, created_at DESC, id DESC);
 CREATE INDEX sessions_due_idx ON sessions (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX sessions_group_idx ON sessions (organization_id, group_id, created_at DESC) WHERE group_id IS NOT NULL;
 CREATE INDEX sessions_parent_idx ON sessions (organization_id, parent_session_id, created_at DESC) WHERE parent_session_id IS NOT NULL;

@@ -43,6 +43,15 @@ const FASTIFY_ERRORS: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_MAX_PARAM_LENGTH: { code: "not_found", message: "The path is too long." },
 };
 
+/** Answers what fails before there is a route: malformed and over-long URLs. For Fastify's `frameworkErrors`. */
+export function answerFrameworkError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  sendError(toTandemError(error), request, reply);
+}
+
 /** Adds the handlers for errors and unknown routes. */
 export function answerErrors(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) =>
@@ -58,12 +67,22 @@ function toTandemError(error: FastifyError): TandemError {
   if (error instanceof TandemError) return error;
   const known = FASTIFY_ERRORS[error.code];
   if (known) return new TandemError(known.code, known.message, { cause: error });
+  if (isOutOfRange(error)) {
+    return new TandemError("invalid_request", "A value is out of the range that can be stored.", {
+      cause: error,
+    });
+  }
   if (isDatabaseUnavailable(error) || isCatalogueUnavailable(error)) {
     return new TandemError("unavailable", "The database is out of reach; try again shortly.", {
       cause: error,
     });
   }
   return new TandemError("internal", "Something went wrong on the server.", { cause: error });
+}
+
+/** SQLSTATE class 22: a value that passed our checks, and that the database cannot take. */
+function isOutOfRange(error: FastifyError): boolean {
+  return /^22[0-9A-Z]{3}$/.test(error.code ?? "");
 }
 
 /** Prisma's codes of a database that is out of reach (P1xxx), and of a pool without a free connection (P2024). */

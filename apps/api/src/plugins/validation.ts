@@ -40,6 +40,13 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   };
 };
 
+/** Checks one value against a schema that is made for it and not used again: nothing of it is kept. */
+export function checkOnce(schema: object, value: unknown, loc: (string | number)[]): Fault | null {
+  const fault = compileFragment(schema)(value, loc);
+  bodies.removeSchema(schema);
+  return fault;
+}
+
 /** A check of a value against part of a named schema, for values that are not a whole body. */
 export function compileFragment(schema: object): (value: unknown, loc: (string | number)[]) => Fault | null {
   const validate = bodies.compile(schema);

@@ -120,16 +120,25 @@ export const Environment = Type.Unsafe<EnvironmentInput>(
 /** An environment as it may be sent. */
 export type EnvironmentInput = JsonObject & { id?: string; kind?: string };
 
+/** Most environments, skills or subagents of an agent. */
+const MAX_PARTS = 64;
+
 const parts = {
   environments: Type.Array(Type.Union([Type.String({ minLength: 1 }), ref(Environment)]), {
+    maxItems: MAX_PARTS,
     description: "Names of registered environments, or definitions.",
   }),
   model: nullable(Type.String(), { description: "`provider/model`; null takes the server's default." }),
   instructions: nullable(Type.String(), { description: "What the agent is told before the messages." }),
-  subagents: nullable(Type.Array(Type.Union([Type.String(), Type.Unsafe<AgentInput>({ $ref: "Agent#" })])), {
-    description: "Names of registered agents, or definitions.",
-  }),
-  skills: nullable(Type.Array(Type.Union([Type.String(), ref(Skill)]))),
+  subagents: nullable(
+    Type.Array(Type.Union([Type.String(), Type.Unsafe<AgentInput>({ $ref: "Agent#" })]), {
+      maxItems: MAX_PARTS,
+    }),
+    {
+      description: "Names of registered agents, or definitions.",
+    },
+  ),
+  skills: nullable(Type.Array(Type.Union([Type.String(), ref(Skill)]), { maxItems: MAX_PARTS })),
   answer_format: nullable(openObject("JSON Schema of the answer."), {
     description: "JSON Schema that the final answer must fit.",
   }),

@@ -18,8 +18,8 @@ export const UserMessageEvent = Type.Object(
     images: Type.Optional(
       Type.Array(
         Type.String({
-          pattern: "^data:image/[a-zA-Z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}$",
-          errorHint: "a data URI of an image: data:image/…;base64,…",
+          pattern: "^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$",
+          errorHint: "a data URI of a png, jpeg, gif or webp image: data:image/png;base64,…",
         }),
         {
           description: "Images as base64 data URIs.",
@@ -34,7 +34,7 @@ export const UserMessageEvent = Type.Object(
 export const UserMessageBatch = Type.Object(
   {
     type: Type.Optional(Type.Literal("batch", { default: "batch" })),
-    messages: Type.Array(ref(UserMessageEvent), { minItems: 1 }),
+    messages: Type.Array(ref(UserMessageEvent), { minItems: 1, maxItems: 1_000 }),
   },
   { $id: "UserMessageBatch", additionalProperties: false },
 );

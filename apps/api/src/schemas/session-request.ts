@@ -4,7 +4,7 @@ import { UserMessageEvent } from "./messages.ts";
 import { nullable, openObject, ref } from "./typebox.ts";
 
 /** 30 days, in minutes. */
-const DEFAULT_DELETE_AFTER_MIN = 43_200;
+export const DEFAULT_DELETE_AFTER_MIN = 43_200;
 
 const minutes = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
@@ -18,9 +18,16 @@ export const SessionRequest = Type.Object(
       description: "The name of a registered agent, or a definition.",
     }),
     messages: Type.Optional(
-      nullable(Type.Union([Type.String(), ref(UserMessageEvent), Type.Array(ref(UserMessageEvent))]), {
-        description: "The first messages: a text, one message, or a list.",
-      }),
+      nullable(
+        Type.Union([
+          Type.String(),
+          ref(UserMessageEvent),
+          Type.Array(ref(UserMessageEvent), { maxItems: 1_000 }),
+        ]),
+        {
+          description: "The first messages: a text, one message, or a list.",
+        },
+      ),
     ),
     max_steps: Type.Optional(
       nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
@@ -71,4 +78,3 @@ export const SessionRequest = Type.Object(
 export type SessionRequestInput = Static<typeof SessionRequest>;
 
 export const sessionRequestSchemas = [SessionRequest];
-export { DEFAULT_DELETE_AFTER_MIN };

@@ -54,7 +54,10 @@ export const ErrorEvent = Type.Object(
 export const ToolResultBatch = Type.Object(
   {
     type: Type.Optional(Type.Literal("batch", { default: "batch" })),
-    results: Type.Array(Type.Union([ref(ToolResultEvent), ref(ErrorEvent)]), { minItems: 1 }),
+    results: Type.Array(Type.Union([ref(ToolResultEvent), ref(ErrorEvent)]), {
+      minItems: 1,
+      maxItems: 1_000,
+    }),
   },
   { $id: "ToolResultBatch", additionalProperties: false },
 );

@@ -1,13 +1,16 @@
 // Overrides: values that replace parts of a request, checked against the schema of the place they go to.
 import { type Fault, TandemError } from "@tandem/engine/domain/errors";
 import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
-import { compileFragment } from "../plugins/validation.ts";
+import { checkOnce } from "../plugins/validation.ts";
 import { namedSchemas } from "../schemas/index.ts";
 import { SessionRequest } from "../schemas/session-request.ts";
 import { type PathStep, parseOverridePath } from "./override-path.ts";
 
 /** The path that adds to a list in place of replacing it, as the reference's clients send tools. */
 const TOOLS_PATH = "agent.tools";
+
+/** Most overrides of a request: each is checked by itself. */
+const MAX_OVERRIDES = 100;
 
 /** A JSON Schema as this file walks it. */
 interface SchemaNode {
@@ -25,6 +28,13 @@ interface SchemaNode {
  *   does not fit
  */
 export function applyOverrides(request: JsonObject, overrides: JsonObject): JsonObject {
+  const paths = Object.keys(overrides).length;
+  if (paths > MAX_OVERRIDES) {
+    throw fault(
+      ["body", "overrides"],
+      `${paths} overrides are too many; a request may have ${MAX_OVERRIDES}`,
+    );
+  }
   const result = structuredClone(request);
   for (const [path, value] of Object.entries(overrides)) applyOne(result, path, value);
   return result;
@@ -120,7 +130,7 @@ function pickMember(parent: JsonObject, step: PathStep, loc: string[]): Picked {
 }
 
 function check(value: JsonValue, { schema, loc }: Target): void {
-  const found: Fault | null = compileFragment(schema)(value, loc);
+  const found: Fault | null = checkOnce(schema, value, loc);
   if (!found) return;
   const msg = found.msg.replace(/^the value/, String(loc.at(-1)));
   throw new TandemError("invalid_request", msg, { faults: [{ ...found, msg }] });

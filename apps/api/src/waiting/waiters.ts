@@ -1,7 +1,7 @@
 // Waiting polls: who waits for which session, and from which cursor. A waiter holds no connection; all that one
 // costs is an entry here.
 import type { Engine } from "@tandem/engine/engine";
-import { findAdvanced } from "@tandem/engine/postgres/read-events";
+import { findAdvanced } from "@tandem/engine/queries/find-advanced";
 
 /** Why a wait is over. */
 export type WaitEnd = "woken" | "timeout" | "gone" | "shutdown";
@@ -50,7 +50,7 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
       [...entries].map(({ cursor }) => ({ sessionId, cursor })),
     );
     if (waiting.length === 0) return;
-    const advanced = await findAdvanced(engine.pool, waiting).catch((error: unknown) => {
+    const advanced = await findAdvanced(engine, waiting).catch((error: unknown) => {
       engine.log.debug({ err: error }, "waiting sessions could not be looked at");
       return [];
     });

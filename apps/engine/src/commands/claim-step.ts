@@ -7,17 +7,19 @@ import {
   type StoredEvent,
   stateRunning,
 } from "../domain/events.ts";
+import { mustMove } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
 import { claimSession } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
-import type { SessionRow } from "../postgres/session-row.ts";
+import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import { updateSession } from "../postgres/update-session.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { takeMessages } from "../postgres/waiting-messages.ts";
+import { toFailure } from "./finish-step.ts";
 
 /** A step that this worker may run, and what it runs on. */
 export interface ClaimedStep {
-  session: SessionRow;
+  session: ClaimedSessionRow;
   /** The history as the model sees it. */
   events: StoredEvent[];
 }
@@ -34,12 +36,16 @@ export async function claimStep(
   const claimed = await inTransaction(engine.pool, async (tx) => {
     const session = await claimSession(tx, claim);
     if (!session) return null;
+    if (session.claims > MAX_CLAIMS) {
+      await updateSession(tx, session, toKillerFailure(session));
+      return { session: null, isChanged: true };
+    }
     const messages = (await takeMessages(tx, session.id)).map(messageEvent);
     const isStart = session.status === "pending";
     const events = isStart ? startEvents(session, messages) : messages;
     if (events.length > 0) {
       await updateSession(tx, session, {
-        patch: isStart ? { status: "running" } : {},
+        patch: { status: mustMove(session.status, "step_claimed") },
         events,
         due: "unchanged",
         startedNow: isStart,
@@ -49,10 +55,26 @@ export async function claimStep(
   });
   if (!claimed) return null;
   if (claimed.isChanged) engine.wake.publish(claim.sessionId);
+  if (!claimed.session) return null;
   return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
 }
 
-function startEvents(session: SessionRow, messages: NewEvent[]): NewEvent[] {
+/** A step that so many workers took and none finished most likely ends them: it must not go round for ever. */
+const MAX_CLAIMS = 20;
+
+function toKillerFailure(session: ClaimedSessionRow): SessionUpdate {
+  const error = `The step was started ${MAX_CLAIMS} times, and no worker could finish it.`;
+  // A pending session has not started; for its end that makes no difference.
+  const running = { ...session, status: mustMove(session.status, "step_claimed") };
+  const { patch, stateEvents, due } = toFailure(running, {
+    error,
+    errorCode: "internal",
+    reason: "internal",
+  });
+  return { patch, events: stateEvents, due, releaseLease: true, finished: "now" };
+}
+
+function startEvents(session: ClaimedSessionRow, messages: NewEvent[]): NewEvent[] {
   const missing = session.steps === 0 ? listMissingParts(session.agent) : [];
   return [agentStarted(), ...messages, stateRunning(), ...missing.map(toMissingPart)];
 }

@@ -6,24 +6,19 @@ import type { SessionRequest } from "../domain/session-request.ts";
 import { announce, type Engine } from "../engine.ts";
 import { insertSession } from "../postgres/insert-session.ts";
 
-/** A session that exists and whose first step is due. */
-export interface CreatedSession {
-  id: string;
-  createdAt: Date;
-}
-
 /**
  * Creates a session: one statement writes it with its first event and messages; then its first step is queued.
  *
  * @param input.agent what runs, after overrides; checked by the caller
+ * @returns the session's id
  */
 export async function createSession(
   engine: Engine,
   input: { principal: Principal; request: SessionRequest; agent: AgentDefinition },
-): Promise<CreatedSession> {
+): Promise<string> {
   const { tools, ...agent } = input.agent;
   const id = newSessionId();
-  const { createdAt } = await insertSession(engine.pool, {
+  await insertSession(engine.pool, {
     id,
     organizationId: input.principal.organizationId,
     userName: input.principal.userName,
@@ -34,5 +29,5 @@ export async function createSession(
     events: [requestStart()],
   });
   await announce(engine, id, { fence: 0 });
-  return { id, createdAt };
+  return id;
 }

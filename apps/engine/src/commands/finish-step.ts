@@ -9,7 +9,7 @@ import {
 } from "../domain/events.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
-import { type EndReason, nextStatus, type SessionErrorCode } from "../domain/session-state.ts";
+import { type EndReason, mustMove, type SessionErrorCode } from "../domain/session-state.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
@@ -18,11 +18,12 @@ import { insertToolCalls } from "../postgres/tool-calls.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
+import { restartAfter } from "./restart.ts";
 
 /** What follows from one reply of the model. */
 export type StepOutcome =
   | { kind: "ask"; calls: ToolRequest[] }
-  | { kind: "again"; corrections: number; nudges: number }
+  | { kind: "again"; corrections: number; nudges: number; uselessSteps: number }
   | { kind: "answer"; answer: JsonValue; outcome: AnswerOutcome | null; reason: EndReason }
   | { kind: "fail"; error: string; errorCode: SessionErrorCode; reason: EndReason };
 
@@ -40,7 +41,8 @@ export interface FinishedStep {
 
 /**
  * Writes a step's effects, once: events, calls and state in one transaction, only while the fencing token is the
- * current one. An answer that did not see a waiting message is not final: the session goes on.
+ * current one. An answer that did not see a waiting message is not final, and neither is a failure: the session goes
+ * on, or starts again.
  *
  * @returns false when the claim was lost; nothing was written
  */
@@ -48,10 +50,12 @@ export async function finishStep(engine: Engine, step: FinishedStep): Promise<bo
   const due = await inTransaction(engine.pool, async (tx) => {
     const session = await lockClaimedSession(tx, step);
     if (!session) return null;
-    const isStale = step.outcome.kind === "answer" && (await hasWaitingMessages(tx, session.id));
-    const outcome: StepOutcome = isStale ? { kind: "again", corrections: 0, nudges: 0 } : step.outcome;
+    const isEnd = step.outcome.kind === "answer" || step.outcome.kind === "fail";
+    const isStale = isEnd && (await hasWaitingMessages(tx, session.id));
+    const outcome = isStale && step.outcome.kind === "answer" ? GO_ON : step.outcome;
     if (outcome.kind === "ask") await insertToolCalls(tx, session.id, session.steps, outcome.calls);
-    const update = toUpdate(session, { ...step, outcome });
+    const planned = toUpdate(session, { ...step, outcome });
+    const update = isStale && outcome.kind === "fail" ? restartAfter(planned) : planned;
     await updateSession(tx, session, update);
     return { fence: session.fence + 1, isDue: update.due === "now" };
   });
@@ -59,6 +63,8 @@ export async function finishStep(engine: Engine, step: FinishedStep): Promise<bo
   await announce(engine, step.sessionId, due.isDue ? { fence: due.fence } : undefined);
   return true;
 }
+
+const GO_ON: StepOutcome = { kind: "again", corrections: 0, nudges: 0, uselessSteps: 0 };
 
 function toUpdate(session: SessionRow, step: FinishedStep): SessionUpdate {
   const steps = session.steps + 1;
@@ -84,16 +90,22 @@ function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
   switch (outcome.kind) {
     case "ask":
       return {
-        patch: { status: moved(session, "step_asked_for_tools"), corrections: 0, nudges: 0 },
+        patch: {
+          status: mustMove(session.status, "step_asked_for_tools"),
+          corrections: 0,
+          nudges: 0,
+          uselessSteps: 0,
+        },
         stateEvents: [stateAwaitingToolResults(outcome.calls)],
         due: "not",
       };
     case "again":
       return {
         patch: {
-          status: moved(session, "step_goes_on"),
+          status: mustMove(session.status, "step_goes_on"),
           corrections: outcome.corrections,
           nudges: outcome.nudges,
+          uselessSteps: outcome.uselessSteps,
         },
         stateEvents: [],
         due: "now",
@@ -101,7 +113,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
     case "answer":
       return {
         patch: {
-          status: moved(session, "step_answered"),
+          status: mustMove(session.status, "step_answered"),
           answer: outcome.answer,
           answerText: typeof outcome.answer === "string" ? outcome.answer : JSON.stringify(outcome.answer),
           outcome: outcome.outcome,
@@ -122,16 +134,8 @@ export function toFailure(
 ): Effect {
   const { error, errorCode, reason } = failure;
   return {
-    patch: { status: moved(session, "step_failed"), error, errorCode, reason },
+    patch: { status: mustMove(session.status, "step_failed"), error, errorCode, reason },
     stateEvents: [agentError(error, { error_code: errorCode, reason })],
     due: "not",
   };
-}
-
-/** The state after a happening that the claim guarantees to be possible. */
-function moved(session: SessionRow, happening: Parameters<typeof nextStatus>[1]) {
-  const status = nextStatus(session.status, happening);
-  if (status === "refused")
-    throw new Error(`A claimed session in state ${session.status} cannot take ${happening}.`);
-  return status;
 }

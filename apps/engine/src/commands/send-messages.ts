@@ -1,11 +1,12 @@
 import { invalidRequest, TandemError } from "../domain/errors.ts";
 import type { UserMessage } from "../domain/messages.ts";
-import { isTerminal, nextStatus } from "../domain/session-state.ts";
+import { isTerminal } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import { lockSession } from "../postgres/lock-session.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
+import { toRestart } from "./restart.ts";
 
 /**
  * Stores messages for the session's next step boundary. A session that has ended starts again with its whole
@@ -23,26 +24,8 @@ export async function sendMessages(
     const session = await lockSession(tx, input.organizationId, input.sessionId);
     if (!session) throw new TandemError("session_not_found", `There is no session ${input.sessionId}.`);
     await insertMessages(tx, session.id, input.messages);
-    const status = nextStatus(session.status, "message_sent");
-    if (status === "refused" || !isTerminal(session.status)) return null;
-    await updateSession(tx, session, {
-      patch: {
-        status,
-        runSteps: 0,
-        corrections: 0,
-        nudges: 0,
-        modelFailures: 0,
-        previousAnswer: session.answer ?? session.previousAnswer,
-        answer: null,
-        outcome: null,
-        error: null,
-        errorCode: null,
-        reason: null,
-      },
-      events: [],
-      due: "now",
-      finished: "cleared",
-    });
+    if (!isTerminal(session.status)) return null;
+    await updateSession(tx, session, { ...toRestart(session.status), events: [] });
     return { fence: session.fence };
   });
   await announce(engine, input.sessionId, restarted ?? undefined);

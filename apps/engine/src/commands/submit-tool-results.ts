@@ -7,13 +7,19 @@ import {
   stateRunning,
   toolResult,
 } from "../domain/events.ts";
-import { isTerminal, nextStatus } from "../domain/session-state.ts";
+import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { judgeResults, type PostedResult, type Receipt, type Verdict } from "../domain/tool-results.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
 import { lockSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
-import { readToolCalls, settleToolCalls, type ToolCallRow, toToolRequest } from "../postgres/tool-calls.ts";
+import {
+  keepLateHash,
+  readToolCalls,
+  settleToolCalls,
+  type ToolCallRow,
+  toToolRequest,
+} from "../postgres/tool-calls.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { updateSession } from "../postgres/update-session.ts";
 
@@ -53,12 +59,13 @@ export async function submitToolResults(engine: Engine, input: SubmittedResults)
       const settled = verdict.settlements.map(({ call, contentHash }) => ({ id: call.id, contentHash }));
       await settleToolCalls(tx, session.id, "answered", settled);
     }
+    for (const { call, contentHash } of verdict.late)
+      await keepLateHash(tx, session.id, call.id, contentHash);
     const isResumed = verdict.settlements.length > 0 && remaining.length === 0;
     const events = toEvents(verdict, remaining);
     if (events.length > 0) {
-      const status = isResumed ? nextStatus(session.status, "last_call_settled") : "refused";
       await updateSession(tx, session, {
-        patch: status === "refused" ? {} : { status },
+        patch: isResumed ? { status: mustMove(session.status, "last_call_settled") } : {},
         events,
         due: isResumed ? "now" : "unchanged",
       });

@@ -10,10 +10,3 @@ export function newSessionId(): string {
 export function newCallId(): string {
   return `call_${v7().replaceAll("-", "")}`;
 }
-
-/** True for the text of any UUID. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

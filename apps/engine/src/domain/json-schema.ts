@@ -5,12 +5,19 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
-export const MAX_SCHEMA_CHARACTERS = 65_536;
+const MAX_SCHEMA_CHARACTERS = 65_536;
 
 /** Deepest nesting of a schema. */
-export const MAX_SCHEMA_DEPTH = 32;
+const MAX_SCHEMA_DEPTH = 32;
+
+/** Longest time to compile a schema and to run it once, in milliseconds. Real ones take a few. */
+const COMPILE_LIMIT_MS = 1_000;
+
+/** Longest time to check one value, in milliseconds: an innocent pattern may still backtrack for ever. */
+const CHECK_LIMIT_MS = 300;
 
 /** What is wrong with a schema, and where in it. */
 export interface SchemaFault {
@@ -34,8 +41,8 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
  */
 export function findValueFaults(schema: JsonObject, value: JsonValue): string[] {
   try {
-    const validate = compile(schema);
-    if (validate(value)) return [];
+    const validate = withTimeLimit(COMPILE_LIMIT_MS, () => compile(schema));
+    if (withTimeLimit(CHECK_LIMIT_MS, () => validate(value))) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
     return [`the value cannot be checked against the schema: ${messageOf(error)}`];
@@ -64,6 +71,11 @@ function findNodeFault(node: JsonValue, path: (string | number)[], depth: number
       msg: `$ref ${JSON.stringify(node.$ref)} is not local; only #… is followed`,
     };
   }
+  const forbidden = FORBIDDEN.find((key) => typeof node[key] === "string" || node[key] === true);
+  const isRootId = depth === 0 && forbidden === "$id";
+  if (forbidden !== undefined && !isRootId) {
+    return { path: [...path, forbidden], msg: `${forbidden} is not supported` };
+  }
   const patterns = isJsonObject(node.patternProperties) ? Object.keys(node.patternProperties) : [];
   if (typeof node.pattern === "string") patterns.push(node.pattern);
   const unsafe = patterns.find((pattern) => !isSafePattern(pattern));
@@ -73,6 +85,9 @@ function findNodeFault(node: JsonValue, path: (string | number)[], depth: number
   }
   return firstFault(Object.entries(node), path, depth);
 }
+
+/** Keywords that would name a schema beyond itself, or turn its check into a promise that is always true. */
+const FORBIDDEN = ["$async", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"];
 
 function firstFault(
   entries: Iterable<[string | number, JsonValue]>,
@@ -89,7 +104,7 @@ function firstFault(
 /** Compiles the schema and runs it once: a `$ref` that leads back to itself only shows when it runs. */
 function findCompileFault(schema: JsonObject): SchemaFault | null {
   try {
-    compile(schema)({});
+    withTimeLimit(COMPILE_LIMIT_MS, () => compile(schema)({}));
     return null;
   } catch (error) {
     return { path: [], msg: `the schema is not valid: ${messageOf(error)}` };

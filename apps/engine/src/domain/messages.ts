@@ -8,10 +8,10 @@ export interface UserMessage {
   caller_id: string;
 }
 
-/** An image in a history: inline base64 or a URL. */
+/** An image in a history: its bytes in base64. */
 export interface ImageContent {
   source: string;
-  type: "url" | "base64";
+  type: "base64";
   media_type?: string | null;
 }
 
@@ -23,10 +23,10 @@ export function toMessageContent(message: UserMessage): (string | ImageContent)[
   return [message.message, ...message.images.map(toImageContent)];
 }
 
-/** Reads a data URI or an https URL as an image. */
-export function toImageContent(source: string): ImageContent {
+/** Reads a data URI as an image. */
+function toImageContent(source: string): ImageContent {
   const match = DATA_URI.exec(source);
-  if (!match) return { type: source.startsWith("https://") ? "url" : "base64", source };
+  if (!match) return { type: "base64", source };
   return { type: "base64", source: match[2] ?? "", media_type: match[1] ?? null };
 }
 

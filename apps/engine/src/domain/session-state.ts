@@ -91,6 +91,16 @@ function terminal(): Record<SessionHappening, SessionStatus | "refused"> {
   };
 }
 
+/** The states that this version's sessions take, as a list. */
+export const CURRENT_STATUSES = Object.keys(TRANSITIONS) as SessionStatus[];
+
+/** The state after a happening that the caller knows to be possible there. */
+export function mustMove(status: SessionStatus, happening: SessionHappening): SessionStatus {
+  const next = nextStatus(status, happening);
+  if (next === "refused") throw new Error(`A session in state ${status} cannot take ${happening}.`);
+  return next;
+}
+
 /** The state after a happening, or `refused`. */
 export function nextStatus(status: SessionStatus, happening: SessionHappening): SessionStatus | "refused" {
   return TRANSITIONS[status][happening];

@@ -105,6 +105,15 @@ export function readCommonSettings(reader: SettingsReader): CommonSettings {
   };
 }
 
+/** Reads the first key of the organization `default`, which is made at start when it is missing. */
+export function readFirstApiKey(reader: SettingsReader): string | undefined {
+  const key = reader.text("TANDEM_API_KEY");
+  if (key !== undefined && !/^\S{8,200}$/.test(key)) {
+    reader.problem("TANDEM_API_KEY must have 8 to 200 characters and no spaces");
+  }
+  return key;
+}
+
 function readModelSettings(reader: SettingsReader): ModelSettings {
   const openaiKey = reader.text("OPENAI_API_KEY");
   const openaiUrl = reader.url("OPENAI_BASE_URL", HTTP);

@@ -58,7 +58,8 @@ export interface Settlement {
 export interface Verdict {
   receipts: Receipt[];
   settlements: Settlement[];
-  late: { call: ToolRequest; posted: PostedResult }[];
+  /** First results of calls that had been withdrawn. */
+  late: Settlement[];
   faults: Fault[];
 }
 
@@ -71,7 +72,7 @@ export function judgeResults(
   const verdict: Verdict = { receipts: [], settlements: [], late: [], faults: [] };
   const known = calls.map((call) => ({ ...call }));
   entries.forEach((posted, index) => {
-    const match = findCall(posted.tool_req, known);
+    const match = findCall(posted, known);
     if ("fault" in match) {
       verdict.faults.push({
         loc: [...locOf(index), "tool_req", match.field],
@@ -88,11 +89,13 @@ export function judgeResults(
 function judgeEntry(posted: PostedResult, call: KnownCall | null, verdict: Verdict): Receipt {
   if (!call) return { id: posted.tool_req.id, status: "unknown" };
   const id = call.request.id;
+  const contentHash = hashContent(posted);
   if (call.state === "withdrawn") {
-    verdict.late.push({ call: call.request, posted });
+    // Kept once: a client that repeats itself must not make the history longer.
+    if (call.contentHash === null) verdict.late.push({ call: call.request, posted, contentHash });
+    call.contentHash ??= contentHash;
     return { id, status: "late" };
   }
-  const contentHash = hashContent(posted);
   if (call.state === "answered") {
     return { id, status: call.contentHash?.equals(contentHash) ? "duplicate" : "conflict" };
   }
@@ -104,7 +107,8 @@ function judgeEntry(posted: PostedResult, call: KnownCall | null, verdict: Verdi
 
 type Match = { call: KnownCall | null } | { fault: string; field: "id" | "tool_name"; type: string };
 
-function findCall(wanted: PostedToolRequest, calls: readonly KnownCall[]): Match {
+function findCall(posted: PostedResult, calls: readonly KnownCall[]): Match {
+  const wanted = posted.tool_req;
   if (wanted.id !== null) {
     const call = calls.find((known) => known.request.id === wanted.id) ?? null;
     if (!call || call.request.tool_name === wanted.tool_name) return { call };
@@ -124,12 +128,14 @@ function findCall(wanted: PostedToolRequest, calls: readonly KnownCall[]): Match
       type: "tool_call_ambiguous",
     };
   }
-  // An entry without an id that was accepted before and is posted again means the call that it settled last.
-  return { call: pending[0] ?? fitting.at(-1) ?? null };
+  if (pending[0]) return { call: pending[0] };
+  // Posted again: it means the call that has this very answer, if there is one.
+  const contentHash = hashContent(posted);
+  return { call: fitting.find((call) => call.contentHash?.equals(contentHash)) ?? fitting.at(-1) ?? null };
 }
 
 /** A hash of what an entry says, whatever the order of its keys: equal hashes mean the same answer. */
-export function hashContent(posted: PostedResult): Buffer {
+function hashContent(posted: PostedResult): Buffer {
   const content: JsonValue =
     posted.kind === "tool_result"
       ? [posted.kind, posted.result, posted.truncated, posted.output_artifact_path]

@@ -39,6 +39,12 @@ export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
 /** How many tools one session may have. More would not fit a model's request. */
 export const MAX_TOOLS = 256;
 
+/** Longest JSON text of all schemas of a list together, in characters: checking them holds up the process. */
+const MAX_SCHEMAS_CHARACTERS = 262_144;
+
+/** Longest time for checking a whole list, in milliseconds. */
+const CHECK_BUDGET_MS = 3_000;
+
 const NAME = new RegExp(TOOL_NAME_PATTERN);
 
 /**
@@ -51,8 +57,19 @@ export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | 
     const msg = `${tools.length} tools are too many; a session may have ${MAX_TOOLS}`;
     return [{ loc, msg, type: "too_long" }];
   }
+  const characters = tools.reduce((sum, tool) => sum + JSON.stringify(tool.input_schema ?? {}).length, 0);
+  if (characters > MAX_SCHEMAS_CHARACTERS) {
+    const msg = `the tools' schemas have ${characters} characters together; at most ${MAX_SCHEMAS_CHARACTERS} are taken`;
+    return [{ loc, msg, type: "too_long" }];
+  }
   const seen = new Set<string>();
+  const deadline = performance.now() + CHECK_BUDGET_MS;
   return tools.flatMap((tool, index) => {
+    if (performance.now() > deadline) {
+      return [
+        { loc: [...loc, index], msg: "the tools' schemas take too long to check", type: "tool_schema" },
+      ];
+    }
     const faults = findToolFault(tool, [...loc, index], seen.has(tool.name));
     seen.add(tool.name);
     return faults;

@@ -21,12 +21,9 @@ export interface NewSession {
 }
 
 /** Writes a session, its first events and its waiting messages in one statement; its first step is due at once. */
-export async function insertSession(
-  db: Pick<pg.ClientBase, "query">,
-  session: NewSession,
-): Promise<{ createdAt: Date }> {
+export async function insertSession(db: Pick<pg.ClientBase, "query">, session: NewSession): Promise<void> {
   const first = session.messages[0] ?? null;
-  const { rows } = await db.query<{ createdAt: Date }>(
+  await db.query(
     `WITH appended AS (
        INSERT INTO events (session_id, index, type, data)
        SELECT $1, event.position - 1, event.type, event.data::json
@@ -38,8 +35,7 @@ export async function insertSession(
      )
      INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
                            agent, tools, max_steps, first_message, first_text, next_index, due_at)
-     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]), clock_timestamp())
-     RETURNING created_at AS "createdAt"`,
+     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]), clock_timestamp())`,
     [
       session.id,
       session.organizationId,
@@ -58,7 +54,4 @@ export async function insertSession(
       toText(first?.message ?? ""),
     ],
   );
-  const row = rows[0];
-  if (!row) throw new Error("INSERT INTO sessions returned no row");
-  return row;
 }

@@ -1,7 +1,11 @@
 // Claims of steps: a lease on the database's clock and a fencing token that grows with every claim.
 import type pg from "pg";
+import { CURRENT_STATUSES, nextStatus } from "../domain/session-state.ts";
 import type { Queryable } from "./pool.ts";
-import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
+import { CLAIMED_SESSION_COLUMNS, type ClaimedSessionRow } from "./session-row.ts";
+
+/** The states in which a step can be claimed. */
+const CLAIMABLE = CURRENT_STATUSES.filter((status) => nextStatus(status, "step_claimed") !== "refused");
 
 /**
  * Takes the session's due step if nobody holds it. Runs in a transaction: the row stays locked until its end.
@@ -11,14 +15,14 @@ import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
 export async function claimSession(
   tx: pg.ClientBase,
   claim: { sessionId: string; leaseMs: number; worker: string },
-): Promise<SessionRow | null> {
-  const { rows } = await tx.query<SessionRow>(
+): Promise<ClaimedSessionRow | null> {
+  const { rows } = await tx.query<ClaimedSessionRow>(
     `UPDATE sessions
-        SET fence = fence + 1, worker = $3, lease_until = clock_timestamp() + $2 * interval '1 millisecond'
-      WHERE id = $1 AND status IN ('pending', 'running') AND due_at <= clock_timestamp()
+        SET fence = fence + 1, claims = claims + 1, worker = $3, lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+      WHERE id = $1 AND status = ANY($4) AND due_at <= clock_timestamp()
         AND (lease_until IS NULL OR lease_until < clock_timestamp())
-     RETURNING ${SESSION_COLUMNS}`,
-    [claim.sessionId, claim.leaseMs, claim.worker],
+     RETURNING ${CLAIMED_SESSION_COLUMNS}`,
+    [claim.sessionId, claim.leaseMs, claim.worker, CLAIMABLE],
   );
   return rows[0] ?? null;
 }
@@ -33,6 +37,19 @@ export async function renewLease(
       WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`,
     [claim.sessionId, claim.fence, claim.leaseMs],
   );
+  return rowCount === 1;
+}
+
+/** Whether a fencing token is still the current one. */
+export async function isLeaseHeld(
+  db: Queryable,
+  claim: { sessionId: string; fence: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: "is-lease-held",
+    text: "SELECT FROM sessions WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL",
+    values: [claim.sessionId, claim.fence],
+  });
   return rowCount === 1;
 }
 

@@ -72,7 +72,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     );
     await client.query("COMMIT");
   } catch (error) {
-    await client.query("ROLLBACK");
+    await client.query("ROLLBACK").catch(() => undefined);
     throw new Error(`Migration ${migration.name} failed; nothing of it was kept.`, { cause: error });
   }
 }

@@ -73,6 +73,20 @@ export async function settleToolCalls(
   );
 }
 
+/** Remembers the first result that came for a withdrawn call. */
+export async function keepLateHash(
+  tx: pg.ClientBase,
+  sessionId: string,
+  id: string,
+  contentHash: Buffer,
+): Promise<void> {
+  await tx.query("UPDATE tool_calls SET content_hash = $3 WHERE session_id = $1 AND id = $2", [
+    sessionId,
+    id,
+    contentHash,
+  ]);
+}
+
 /** A stored call in the wire's shape. */
 export function toToolRequest(call: ToolCallRow): ToolRequest {
   return { tool_name: call.toolName, args: call.args, id: call.id };

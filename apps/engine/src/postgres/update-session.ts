@@ -13,22 +13,21 @@ export interface SessionUpdate {
   /** Ends the current worker's claim: its token fits no more. */
   releaseLease?: boolean;
   startedNow?: boolean;
-  /** `now` ends the session, `cleared` reopens it. */
-  finished?: "now" | "cleared";
+  /** `now` ends the session. `restarted` reopens it: its answer stays the latest one until there is a new one. */
+  finished?: "now" | "restarted";
 }
 
 /** How each field of a patch is stored. */
 const COLUMNS: Record<keyof SessionPatch, { column: string; isJson: boolean }> = {
   status: { column: "status", isJson: false },
-  tools: { column: "tools", isJson: true },
   steps: { column: "steps", isJson: false },
   runSteps: { column: "run_steps", isJson: false },
   corrections: { column: "corrections", isJson: false },
   nudges: { column: "nudges", isJson: false },
+  uselessSteps: { column: "useless_steps", isJson: false },
   modelFailures: { column: "model_failures", isJson: false },
   usage: { column: "usage", isJson: true },
   answer: { column: "answer", isJson: true },
-  previousAnswer: { column: "previous_answer", isJson: true },
   answerText: { column: "answer_text", isJson: false },
   outcome: { column: "outcome", isJson: false },
   error: { column: "error", isJson: false },
@@ -83,10 +82,17 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
     values.push(update.due.inMs);
     assignments.push(`due_at = clock_timestamp() + $${values.length} * interval '1 millisecond'`);
   }
-  if (update.releaseLease) assignments.push("fence = fence + 1", "lease_until = NULL", "worker = NULL");
+  if (update.releaseLease)
+    assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL", "worker = NULL");
   if (update.startedNow) assignments.push("started_at = coalesce(started_at, clock_timestamp())");
   if (update.finished === "now") assignments.push("finished_at = clock_timestamp()");
-  if (update.finished === "cleared") assignments.push("finished_at = NULL");
+  if (update.finished === "restarted") {
+    assignments.push(
+      "finished_at = NULL",
+      "previous_answer = coalesce(answer, previous_answer)",
+      "answer = NULL",
+    );
+  }
   return assignments;
 }
 

@@ -18,7 +18,10 @@ export function createPostgresWake(options: { url: string; pool: pg.Pool; log: L
       const opened = await connectClient(options.url, "tandem-wake");
       opened.on("error", (error) => lose(opened, error));
       opened.on("end", () => lose(opened));
-      await startListening(opened, (payload) => onMessage(payload.split(",")));
+      await startListening(opened, onMessage).catch(async (error: unknown) => {
+        await opened.end().catch(() => undefined);
+        throw error;
+      });
       if (isClosed) return opened.end();
       client = opened;
     };
@@ -45,7 +48,7 @@ export function createPostgresWake(options: { url: string; pool: pg.Pool; log: L
     let listening = reconnect();
 
     return {
-      send: (ids) => notify(options.pool, ids.join(",")),
+      send: (payload) => notify(options.pool, payload),
       async ready() {
         await listening;
       },

@@ -16,7 +16,7 @@ export function createRedisWake(options: { url: string; log: Logger }): Wake {
         options.log.debug({ err: error }, "the wake-up connection to Redis"),
       );
     }
-    subscriber.on("message", (_channel, payload) => onMessage(payload.split(",")));
+    subscriber.on("message", (_channel, payload) => onMessage(payload));
     let isSubscribed = false;
     subscriber.on("ready", () => {
       subscriber.subscribe(CHANNEL).then(
@@ -30,8 +30,8 @@ export function createRedisWake(options: { url: string; log: Logger }): Wake {
       isSubscribed = false;
     });
     return {
-      async send(ids) {
-        await publisher.publish(CHANNEL, ids.join(","));
+      async send(payload) {
+        await publisher.publish(CHANNEL, payload);
       },
       async ready() {
         if (publisher.status !== "ready" || !isSubscribed) throw new Error("Redis is not connected");

@@ -1,5 +1,6 @@
 // Wake-ups: telling every process that sessions have changed. They carry ids only and may be lost; whoever waits
 // reads before it waits and again after, so a lost one costs time, never data.
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 
 /** Sends and receives wake-ups of one process. */
@@ -15,24 +16,29 @@ export interface Wake {
 
 /** The way that wake-ups travel between processes. */
 export interface WakeTransport {
-  send(sessionIds: string[]): Promise<void>;
+  send(payload: string): Promise<void>;
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Most ids in one message: 100 UUIDs stay below half of the 8,000 bytes of a Postgres notification. */
-export const MAX_IDS_PER_MESSAGE = 100;
+const MAX_IDS_PER_MESSAGE = 100;
 
 /** Makes a {@link Wake} over a transport. Listeners of this process hear at once, without the round trip. */
 export function createWake(
-  connect: (onMessage: (sessionIds: string[]) => void) => WakeTransport,
+  connect: (onMessage: (payload: string) => void) => WakeTransport,
   log: Logger,
 ): Wake {
   const listeners = new Set<(sessionId: string) => void>();
   const deliver = (ids: Iterable<string>) => {
     for (const id of ids) for (const listener of listeners) listener(id);
   };
-  const transport = connect(deliver);
+  // Our own messages come back to us; their listeners have heard already.
+  const self = randomUUID().slice(0, 8);
+  const transport = connect((payload) => {
+    const [sender, ...ids] = payload.split(",");
+    if (sender !== self) deliver(ids);
+  });
   let outgoing = new Set<string>();
   let isFlushing: Promise<void> = Promise.resolve();
 
@@ -40,9 +46,11 @@ export function createWake(
     const ids = [...outgoing];
     outgoing = new Set();
     for (let start = 0; start < ids.length; start += MAX_IDS_PER_MESSAGE) {
-      await transport.send(ids.slice(start, start + MAX_IDS_PER_MESSAGE)).catch((error: unknown) => {
-        log.warn({ err: error }, "wake-ups were not sent; waiting clients find out at their next look");
-      });
+      await transport
+        .send([self, ...ids.slice(start, start + MAX_IDS_PER_MESSAGE)].join(","))
+        .catch((error: unknown) => {
+          log.warn({ err: error }, "wake-ups were not sent; waiting clients find out at their next look");
+        });
     }
   };
   return {

@@ -27,6 +27,7 @@ const SPOKEN_ORIGINS: ReadonlySet<unknown> = new Set(["answer", "agent"]);
 
 const DEFAULT_INSTRUCTIONS = "You are a helpful assistant. Use the tools you are offered where they help.";
 const ANSWER_BY_TOOL = `When you have the final answer, give it by calling the tool ${SUBMIT_ANSWER}; text is not an answer.`;
+const EMPTY_MESSAGE = "(The message is empty.)";
 const NO_MESSAGE = "There is no message. Do what your instructions say.";
 const LAST_STEP =
   "You have no steps left, and no tools. Give your final answer now, from what you know so far.";
@@ -75,10 +76,19 @@ function partsOf(event: StoredEvent): JsonObject[] {
   return (event.internal?.content ?? []) as JsonObject[];
 }
 
-/** A turn of the model and, right behind it, the results of all its calls in their order. */
+/** A text part that says nothing: providers refuse the whole request for one. */
+function isBlank(part: { type?: unknown; text?: unknown }): boolean {
+  return part.type === "text" && String(part.text).trim() === "";
+}
+
+/**
+ * A turn of the model and, right behind it, the results of all its calls in their order. A turn that neither says nor
+ * calls anything is left out, its reasoning too: no provider takes it back.
+ */
 function toTurn(parts: JsonObject[], results: Map<string, JsonObject>): LanguageModelV3Message[] {
-  const content = parts.map(({ call_id: _ours, ...part }) => part) as unknown as AssistantContent;
-  if (content.length === 0) return [];
+  const said = parts.filter((part) => !isBlank(part));
+  if (said.every((part) => part.type === "reasoning")) return [];
+  const content = said.map(({ call_id: _ours, ...part }) => part) as unknown as AssistantContent;
   const calls = parts.filter((part) => part.type === "tool-call");
   const turn: LanguageModelV3Message = { role: "assistant", content };
   return calls.length === 0
@@ -113,11 +123,11 @@ function toUserText(text: string): LanguageModelV3Message {
 }
 
 function toUserMessage(content: (string | ImageContent)[]): LanguageModelV3Message {
-  return { role: "user", content: content.map(toUserPart) };
+  const parts = content.map(toUserPart).filter((part) => !isBlank(part));
+  return parts.length > 0 ? { role: "user", content: parts } : toUserText(EMPTY_MESSAGE);
 }
 
 function toUserPart(part: string | ImageContent): UserContent[number] {
   if (typeof part === "string") return { type: "text", text: part };
-  const mediaType = part.media_type ?? "image/*";
-  return { type: "file", mediaType, data: part.type === "url" ? new URL(part.source) : part.source };
+  return { type: "file", mediaType: part.media_type ?? "image/*", data: part.source };
 }

@@ -14,6 +14,7 @@ export interface Situation {
   mustAnswer: boolean;
   corrections: number;
   nudges: number;
+  uselessSteps: number;
 }
 
 /** The parts of a finished step that follow from the reply. */
@@ -103,66 +104,77 @@ function judge(
       refusals: submissions.map((call) => ({ call: call.request, error })),
     };
   }
-  const [submission] = submissions;
-  if (submission) return judgeSubmission(submission, situation);
+  if (submissions.length > 0) return judgeSubmissions(submissions, situation);
   const isAnswer =
     reply.text !== null && reply.text.trim() !== "" && (calls.refused === 0 || situation.mustAnswer);
   if (isAnswer && reply.text !== null) return judgeText(reply.text, situation);
-  return calls.refused > 0 ? goOn(situation, MAX_USELESS_STEPS, null) : judgeSilence(situation);
+  return calls.refused > 0 ? judgeUselessness(situation) : judgeSilence(situation);
 }
 
-function judgeSubmission({ request, fault }: ReplyCall, situation: Situation): Verdict {
-  const faults = fault === null ? findValueFaults(situation.answerFormat ?? {}, request.args) : [fault];
-  if (faults.length === 0) return answered(request.args, situation);
-  const error = `The answer does not fit its format: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} again with an answer that fits.`;
-  return { ...NOTHING, outcome: correct(faults, situation), refusals: [{ call: request, error }] };
+/** Takes the first submitted answer that fits; every other one is told why it was not taken. */
+function judgeSubmissions(submissions: readonly ReplyCall[], situation: Situation): Verdict {
+  const judged = submissions.map(({ request, fault }) => ({
+    request,
+    faults: fault === null ? findValueFaults(situation.answerFormat ?? {}, request.args) : [fault],
+  }));
+  const taken = judged.find(({ faults }) => faults.length === 0);
+  const refusals = judged
+    .filter((entry) => entry !== taken)
+    .map(({ request, faults }) => ({ call: request, error: toRefusal(faults) }));
+  const [first] = judged;
+  const outcome = taken ? answered(taken.request.args, situation) : correct(first?.faults ?? [], situation);
+  return { ...NOTHING, outcome, refusals };
+}
+
+function toRefusal(faults: string[]): string {
+  if (faults.length === 0) return "Not taken: another answer of the same turn was.";
+  return `The answer does not fit its format: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} again with an answer that fits.`;
 }
 
 function judgeText(text: string, situation: Situation): Verdict {
-  if (situation.answerFormat === null) return answered(text, situation);
+  if (situation.answerFormat === null) return { ...NOTHING, outcome: answered(text, situation) };
   const value = parseObject(text);
   const faults = value === null ? ["it is text"] : findValueFaults(situation.answerFormat, value);
-  if (value !== null && faults.length === 0) return answered(value, situation);
+  if (value !== null && faults.length === 0) return { ...NOTHING, outcome: answered(value, situation) };
   const error = `That is not an answer yet: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} with an answer that fits its schema.`;
   return { ...NOTHING, outcome: correct(faults, situation), spoken: [errorEvent(error, "answer")], faults };
 }
 
+/** The model said nothing. It is asked again, and the steps of useless calls before count no more. */
 function judgeSilence(situation: Situation): Verdict {
-  return goOn(
-    situation,
-    MAX_NUDGES,
-    errorEvent("Your reply was empty. Use a tool, or give the final answer.", "agent"),
-  );
+  const spoken = [errorEvent("Your reply was empty. Use a tool, or give the final answer.", "agent")];
+  const again = goOn(situation, { nudges: situation.nudges + 1, uselessSteps: 0 });
+  if (again && situation.nudges < MAX_NUDGES) return { ...NOTHING, outcome: again, spoken };
+  return { ...NOTHING, outcome: noAnswer(situation) };
 }
 
-/** Lets the model try again until the limit; the last step has no again. */
-function goOn(situation: Situation, limit: number, spoken: NewEvent | null): Verdict {
-  const isSilent = spoken !== null;
-  if (!situation.mustAnswer && situation.nudges < limit) {
-    const outcome: StepOutcome = {
-      kind: "again",
-      corrections: situation.corrections,
-      nudges: situation.nudges + 1,
-    };
-    return { ...NOTHING, outcome, spoken: spoken ? [spoken] : [] };
-  }
-  if (situation.mustAnswer || isSilent) {
-    const error = situation.mustAnswer ? "The last step gave no answer." : "The model gave no answer.";
-    const reason = situation.mustAnswer ? "max_steps" : "no_answer";
-    return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "no_answer", reason } };
-  }
-  const error = `The model made only calls that cannot be run, ${limit + 1} steps in a row.`;
+/** The model only made calls that nobody can run. It has been told why. */
+function judgeUselessness(situation: Situation): Verdict {
+  const again = goOn(situation, { nudges: 0, uselessSteps: situation.uselessSteps + 1 });
+  if (again && situation.uselessSteps < MAX_USELESS_STEPS) return { ...NOTHING, outcome: again };
+  if (situation.mustAnswer) return { ...NOTHING, outcome: noAnswer(situation) };
+  const error = `The model made only calls that cannot be run, ${MAX_USELESS_STEPS + 1} steps in a row.`;
   return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "internal", reason: "error_limit" } };
 }
 
-function answered(answer: JsonValue, { mustAnswer }: Situation): Verdict {
-  const reason = mustAnswer ? "max_steps" : "answered";
-  return { ...NOTHING, outcome: { kind: "answer", answer, outcome: "success", reason } };
+/** The last step has no again. */
+function goOn(situation: Situation, counted: { nudges: number; uselessSteps: number }): StepOutcome | null {
+  return situation.mustAnswer ? null : { kind: "again", corrections: situation.corrections, ...counted };
+}
+
+function noAnswer({ mustAnswer }: Situation): StepOutcome {
+  return mustAnswer
+    ? { kind: "fail", error: "The last step gave no answer.", errorCode: "no_answer", reason: "max_steps" }
+    : { kind: "fail", error: "The model gave no answer.", errorCode: "no_answer", reason: "no_answer" };
+}
+
+function answered(answer: JsonValue, { mustAnswer }: Situation): StepOutcome {
+  return { kind: "answer", answer, outcome: "success", reason: mustAnswer ? "max_steps" : "answered" };
 }
 
 function correct(faults: string[], situation: Situation): StepOutcome {
   if (!situation.mustAnswer && situation.corrections < MAX_CORRECTIONS) {
-    return { kind: "again", corrections: situation.corrections + 1, nudges: situation.nudges };
+    return { kind: "again", corrections: situation.corrections + 1, nudges: 0, uselessSteps: 0 };
   }
   const error = `The answer does not fit its format: ${faults.join("; ")}.`;
   return { kind: "fail", error, errorCode: "answer_validation", reason: "answer_invalid" };

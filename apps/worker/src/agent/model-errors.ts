@@ -1,5 +1,5 @@
 // Errors of model requests: which are worth another try, when, and how they are told.
-import { APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
+import { AISDKError, APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
 import type { EndReason } from "@tandem/engine/domain/session-state";
 import { MAX_MODEL_ATTEMPTS, RETRY_AFTER_MAX_MS, RETRY_BASE_MS, RETRY_MAX_MS } from "./limits.ts";
 
@@ -36,8 +36,9 @@ export function judgeModelError(
   error: unknown,
   options: { failures: number; secrets: readonly string[]; random?: () => number },
 ): ModelFailure {
+  if (!isProviderError(error)) return judgeInternalError(options);
   const words = hideSecrets(toWords(error), options.secrets);
-  if (!isTransient(error)) return { error: words, reason: toReason(error), retryInMs: null };
+  if (!isTransient(error)) return { error: words, reason: "provider_refused", retryInMs: null };
   if (options.failures + 1 >= MAX_MODEL_ATTEMPTS) {
     return {
       error: `The model could not be reached in ${MAX_MODEL_ATTEMPTS} attempts. ${words}`,
@@ -52,7 +53,7 @@ export function judgeModelError(
 /** Judges a fault of the server itself. What it was is in the log, not in the session. */
 export function judgeInternalError(options: { failures: number }): ModelFailure {
   const isLast = options.failures + 1 >= MAX_MODEL_ATTEMPTS;
-  const error = "The step could not be written because of a fault of the server; its log has the cause.";
+  const error = "The step failed because of a fault of the server; its log has the cause.";
   return { error, reason: "internal", retryInMs: isLast ? null : backOff(options) };
 }
 
@@ -62,16 +63,18 @@ function backOff({ failures, random = Math.random }: { failures: number; random?
   return Math.round(longest * (0.5 + random() / 2));
 }
 
-/** An error that is not the provider's is ours: a history that cannot be built, a reply that cannot be read. */
-function toReason(error: unknown): EndReason {
-  return APICallError.isInstance(error) || error instanceof ModelSetupError ? "provider_refused" : "internal";
+/** Errors of the provider, its SDK, or its settings. Any other is a fault of this program. */
+function isProviderError(error: unknown): boolean {
+  return (
+    AISDKError.isInstance(error) || error instanceof ModelTimeoutError || error instanceof ModelSetupError
+  );
 }
 
 /** Network errors, overload, and replies that make no sense: the same request may succeed later. */
 function isTransient(error: unknown): boolean {
   if (error instanceof ModelTimeoutError || JSONParseError.isInstance(error)) return true;
   if (TypeValidationError.isInstance(error)) return true;
-  if (!APICallError.isInstance(error)) return error instanceof TypeError && /fetch/i.test(error.message);
+  if (!APICallError.isInstance(error)) return false;
   const status = error.statusCode;
   if (status === undefined || status < 400) return true;
   return status === 408 || status === 409 || status === 429 || status >= 500;

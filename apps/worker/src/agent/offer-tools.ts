@@ -2,6 +2,7 @@ import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@a
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import type { JsonObject } from "@tandem/engine/domain/json";
 import { SUBMIT_ANSWER, type ToolDefinition } from "@tandem/engine/domain/tools";
+import { toProviderSchema } from "./lower-schema.ts";
 
 /** The tools of one model request, and whether it must use one. */
 export type Offer = Pick<LanguageModelV3CallOptions, "tools" | "toolChoice">;
@@ -28,7 +29,7 @@ function toFunctionTool(tool: ToolDefinition): LanguageModelV3FunctionTool {
     type: "function",
     name: tool.name,
     description: tool.description,
-    inputSchema: toObjectSchema(tool.input_schema ?? {}),
+    inputSchema: toInputSchema(tool.input_schema ?? {}),
   };
 }
 
@@ -37,16 +38,10 @@ function toFinishingTool(format: JsonObject): LanguageModelV3FunctionTool {
     type: "function",
     name: SUBMIT_ANSWER,
     description: "Gives the final answer and ends the task. Call it once, when you are done.",
-    inputSchema: toObjectSchema(format),
+    inputSchema: toInputSchema(format),
   };
 }
 
-/** Providers want the type said and the properties present. */
-function toObjectSchema(schema: JsonObject): LanguageModelV3FunctionTool["inputSchema"] {
-  const hasShape = ["properties", "$ref", "anyOf", "oneOf", "allOf"].some((key) => key in schema);
-  return {
-    ...schema,
-    type: "object",
-    ...(hasShape ? {} : { properties: {} }),
-  } as LanguageModelV3FunctionTool["inputSchema"];
+function toInputSchema(schema: JsonObject): LanguageModelV3FunctionTool["inputSchema"] {
+  return toProviderSchema(schema) as LanguageModelV3FunctionTool["inputSchema"];
 }

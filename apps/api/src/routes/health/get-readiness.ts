@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { TandemError } from "@tandem/engine/domain/errors";
-import { checkDatabase } from "@tandem/engine/postgres/pool";
+import { listProbes } from "@tandem/engine/queries/check-readiness";
 import type { ApiContext, App } from "../../context.ts";
 import { errorReplies } from "../../schemas/errors.ts";
 
@@ -21,11 +21,7 @@ export function getReadinessRoute(app: App, { engine }: ApiContext): void {
       response: { 200: Type.Object({ status: Type.Literal("ready") }), 503: errorReplies[503] },
     },
     async handler() {
-      await Promise.all([
-        check("the database", checkDatabase(engine.pool)),
-        check("the queue", engine.queue.ready()),
-        check("the wake-up channel", engine.wake.ready()),
-      ]);
+      await Promise.all(listProbes(engine).map(({ what, probe }) => check(what, probe())));
       return { status: "ready" as const };
     },
   });

@@ -28,8 +28,8 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
         models,
         findAgent: (name) => getAgent(engine, organizationId, name),
       });
-      const { id } = await createSession(engine, { principal, ...resolved });
-      return reply.code(201).send(toSession(await getSession(engine, { organizationId, sessionId: id })));
+      const sessionId = await createSession(engine, { principal, ...resolved });
+      return reply.code(201).send(toSession(await getSession(engine, { organizationId, sessionId })));
     },
   });
 }

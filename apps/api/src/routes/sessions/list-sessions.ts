@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
+import { invalidRequest } from "@tandem/engine/domain/errors";
 import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
-import { readSessionPage, type SessionFilter } from "@tandem/engine/postgres/read-sessions";
+import { listSessions, type SessionFilter } from "@tandem/engine/queries/list-sessions";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOf } from "../../schemas/errors.ts";
 import { pageQuery, toOffset } from "../../schemas/params.ts";
@@ -55,7 +56,7 @@ export function listSessionsRoute(app: App, { engine }: ApiContext): void {
         ...toFilter(query),
       };
       const oldestFirst = query.sort[0] === "created_at";
-      const { rows, total } = await readSessionPage(engine.pool, {
+      const { rows, total } = await listSessions(engine, {
         filter,
         oldestFirst,
         offset: toOffset(query),
@@ -76,10 +77,10 @@ function toFilter(query: typeof Query.static): Partial<SessionFilter> {
     groupId: text(query.group_id),
     parentSessionId: text(query.parent_session_id),
     search: text(query.search) || undefined,
-    createdBefore: toMoment(query.created_before),
-    createdAfter: toMoment(query.created_after),
-    finishedBefore: toMoment(query.finished_before),
-    finishedAfter: toMoment(query.finished_after),
+    createdBefore: toMoment(query, "created_before"),
+    createdAfter: toMoment(query, "created_after"),
+    finishedBefore: toMoment(query, "finished_before"),
+    finishedAfter: toMoment(query, "finished_after"),
   });
 }
 
@@ -87,7 +88,16 @@ function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclud
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never;
 }
 
-/** RFC 3339 has a year 0, Postgres has none. */
-function toMoment(time: string | undefined): string | undefined {
-  return time?.replace(/^0000/, "0001");
+/** The earliest moment that a list can be asked for. RFC 3339 has a year 0, Postgres has none. */
+const EARLIEST = "0001-01-01T00:00:00.000Z";
+
+/** A moment as the database takes it. What has the form of a time may still be none, as a 25th hour. */
+function toMoment(query: typeof Query.static, name: keyof typeof Query.static): string | undefined {
+  const text = query[name];
+  if (typeof text !== "string") return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) {
+    throw invalidRequest(["query", name], `${name} must be a date-time like 2026-11-29T20:00:00Z`, "format");
+  }
+  return time.getUTCFullYear() < 1 ? EARLIEST : time.toISOString();
 }
