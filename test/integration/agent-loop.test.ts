@@ -221,6 +221,25 @@ describe("messages", () => {
     ]);
   });
 
+  it("that a failure did not see start the session again", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const wire = await start(async (_request, index) => {
+      if (index > 0) return { text: "Better." };
+      await held;
+      return { status: 400, body: { error: { message: "no" } } };
+    });
+    const id = await wire.create({ agent: { name: "x" }, messages: "One" });
+    await wire.until(id, "running");
+    expect((await wire.post(`/sessions/${id}/messages`, { message: "Two" })).status).toBe(202);
+    release();
+    const done = await wire.until(id, "completed");
+    expect(done).toMatchObject({ answer: "Better.", error: null, error_code: null });
+    expect(kindsOf(done.new_events)).toContain("AgentErrorEvent");
+  });
+
   it("to a session that has ended start it again with its whole history", async () => {
     const wire = await start((_request, index) => ({ text: `Answer ${index + 1}.` }));
     const id = await wire.create({ agent: { name: "x" }, messages: "One" });

@@ -125,6 +125,36 @@ const sessionFaults: [what: string, body: unknown, loc: (string | number)[], wor
     "valid",
   ],
   [
+    "two environments of one kind",
+    inline({ environments: [{ kind: "web" }, { kind: "web", id: "two" }] }),
+    ["body", "agent", "environments", 1],
+    "at most one",
+  ],
+  [
+    "more environments than anybody has",
+    inline({ environments: Array.from({ length: 100_000 }, (_, i) => `e${i}`) }),
+    ["body", "agent", "environments"],
+    "64",
+  ],
+  [
+    "more overrides than anybody has",
+    inline({}, { overrides: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`agent.x${i}`, 1])) }),
+    ["body", "overrides"],
+    "100",
+  ],
+  [
+    "schemas too large together",
+    inline({
+      tools: Array.from({ length: 10 }, (_, i) => ({
+        name: `t${i}`,
+        description: "d",
+        input_schema: { type: "object", description: "x".repeat(40_000) },
+      })),
+    }),
+    ["body", "agent", "tools"],
+    "characters",
+  ],
+  [
     "an override that leads nowhere",
     inline({}, { overrides: { "agent.instrctions": "x" } }),
     ["body", "overrides", "agent.instrctions"],
@@ -216,8 +246,12 @@ describe("text that no database column or provider likes", () => {
     expect(found.body.total).toBe(1);
   });
 
-  it("is a 4xx in a path or a query, never a 500", async () => {
+  it("is never a 500 in a path or a query", async () => {
     for (const path of [
+      "/sessions?created_after=0000-02-29T00:00:00Z",
+      "/sessions?created_after=9999-12-31T23:59:59Z",
+      `/sessions?created_after=2024-01-01T00:00:00.${"1".repeat(400)}Z`,
+      "/sessions?created_after=2024-01-01T00:00:00%2B16:00",
       "/sessions/%00",
       "/agents/%00",
       "/agents/a%2Fb%2Fc",
@@ -230,6 +264,21 @@ describe("text that no database column or provider likes", () => {
   });
 });
 
+describe("a URL that is none", () => {
+  it.each(["/sessions/%zz", `/agents/${"a".repeat(600)}`])(
+    "is told in the form of every error: %s",
+    async (path) => {
+      const reply = await wire.get(path);
+      expect(reply.status).toBe(404);
+      expect(reply.body).toEqual({
+        detail: expect.any(String),
+        code: "not_found",
+        request_id: expect.any(String),
+      });
+    },
+  );
+});
+
 describe("queries", () => {
   it.each([
     ["/sessions?size=101", "size"],
@@ -237,7 +286,10 @@ describe("queries", () => {
     ["/sessions?status=nope", "status"],
     ["/sessions?sort=name", "sort"],
     ["/sessions?created_after=yesterday", "created_after"],
+    ["/sessions?created_after=2024-01-01T25:00:00Z", "created_after"],
+    ["/sessions?finished_before=2016-12-31T23:59:60.5Z", "finished_before"],
     ["/sessions/not-a-uuid", "id"],
+    ["/sessions/urn:uuid:01a22906-9a43-7551-8138-38eba5cfc572", "id"],
     ["/sessions/01a22906-9a43-7551-8138-38eba5cfc572/changes?wait_for_seconds=26", "wait_for_seconds"],
     ["/sessions/01a22906-9a43-7551-8138-38eba5cfc572/changes?from_index=-1", "from_index"],
   ])("with a fault are a 422 that names it: %s", async (path, field) => {

@@ -108,6 +108,17 @@ describe("a step", () => {
     expect(step).not.toBeNull();
   });
 
+  it("that ends every worker that takes it ends its session after twenty of them", async () => {
+    const id = await create();
+    for (let i = 0; i < 20; i++) {
+      expect(await claim(id)).not.toBeNull();
+      await lapse(id);
+    }
+    expect(await claim(id)).toBeNull();
+    const done = await wire.until(id, "failed");
+    expect(done).toMatchObject({ reason: "internal", error: expect.stringContaining("20 times") });
+  });
+
   it("whose model cannot even be asked ends readably, and does not come back for ever", async () => {
     const id = await create();
     const config = { ...stack.config.worker, models: {} };

@@ -79,6 +79,20 @@ describe("a prompt", () => {
     expect(JSON.stringify(tool)).toContain("Whether the tool ran is unknown");
   });
 
+  it("has no blank text, which providers refuse", () => {
+    const image = "data:image/png;base64,AAAA";
+    const pictured = messageEvent({ type: "user_message", message: "", images: [image], caller_id: "user" });
+    const [, first, second] = prompt([pictured, message(" ")]);
+    expect(first?.content).toEqual([{ type: "file", mediaType: "image/png", data: "AAAA" }]);
+    expect(second?.content).toEqual([{ type: "text", text: expect.stringMatching(/\S/) }]);
+  });
+
+  it("leaves out turns that say and call nothing, their reasoning too", () => {
+    const blank = turn([{ type: "text", text: " \n" }]).event;
+    const thought = turn([{ type: "reasoning", text: "Hm." }]).event;
+    expect(prompt([message("Hi"), blank, thought]).map((entry) => entry.role)).toEqual(["system", "user"]);
+  });
+
   it("leaves out an empty turn, which providers refuse", () => {
     expect(prompt([message("Hi"), turn([]).event]).map((entry) => entry.role)).toEqual(["system", "user"]);
   });
@@ -140,6 +154,9 @@ function assertValid(messages: ReturnType<typeof buildPrompt>): void {
   const seen = new Set<string>();
   messages.forEach((entry, index) => {
     if (entry.role === "tool") expect(messages[index - 1]?.role).toBe("assistant");
+    if (typeof entry.content !== "string") {
+      for (const part of entry.content) if (part.type === "text") expect(part.text).toMatch(/\S/);
+    }
     if (entry.role !== "assistant") return;
     const parts = entry.content as unknown as JsonObject[];
     expect(parts.length).toBeGreaterThan(0);

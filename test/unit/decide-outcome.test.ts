@@ -122,6 +122,31 @@ describe("the outcome of a reply", () => {
     expect(decideOutcome(said, { ...situation, ...situated }).outcome).toMatchObject(expected);
   });
 
+  it("takes the first submitted answer that fits, and tells the others why not", () => {
+    const said = reply(null, submit("x"), submit(1), submit(2));
+    const { outcome, replies } = decideOutcome(said, { ...situation, answerFormat: format });
+    expect(outcome).toMatchObject({ kind: "answer", answer: { n: 1 } });
+    expect(replies.map((event) => String(event.data.error))).toEqual([
+      expect.stringContaining("does not fit"),
+      expect.stringContaining("another answer"),
+    ]);
+  });
+
+  it("counts silence and useless calls apart", () => {
+    const useless = { ...situation, uselessSteps: 9 };
+    expect(decideOutcome(reply(null), useless).outcome).toMatchObject({
+      kind: "again",
+      nudges: 1,
+      uselessSteps: 0,
+    });
+    const silent = { ...situation, nudges: 2 };
+    expect(decideOutcome(reply(null, bad()), silent).outcome).toMatchObject({
+      kind: "again",
+      nudges: 0,
+      uselessSteps: 1,
+    });
+  });
+
   it("lists the tools when one is invented", () => {
     const { replies } = decideOutcome(reply(null, invented()), situation);
     expect(replies[0]?.data.error).toContain("get_weather");

@@ -1,8 +1,9 @@
 import { newCallId } from "@tandem/engine/domain/ids";
-import { type JsonValue, jsonTextDepth, toCanonicalJson } from "@tandem/engine/domain/json";
+import { type JsonObject, type JsonValue, jsonTextDepth, toCanonicalJson } from "@tandem/engine/domain/json";
 import { findSchemaFault, findValueFaults } from "@tandem/engine/domain/json-schema";
 import { findModelFault, parseModelId } from "@tandem/engine/domain/models";
 import { isTerminal, SESSION_STATUSES, TRANSITIONS } from "@tandem/engine/domain/session-state";
+import { TimeLimitError, withTimeLimit } from "@tandem/engine/domain/time-limit";
 import { judgeResults, type KnownCall, type PostedResult } from "@tandem/engine/domain/tool-results";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -114,6 +115,49 @@ describe("a JSON Schema", () => {
   });
 });
 
+describe("a schema or a pattern that takes for ever", () => {
+  const fanOut = () => {
+    const $defs: Record<string, JsonValue> = { a40: { type: "string" } };
+    for (let i = 0; i < 40; i++)
+      $defs[`a${i}`] = { anyOf: [{ $ref: `#/$defs/a${i + 1}` }, { $ref: `#/$defs/a${i + 1}` }] };
+    return { type: "object", $defs, properties: { x: { $ref: "#/$defs/a0" } } };
+  };
+
+  it.each([
+    ["references that double at each level", fanOut(), { x: 5 }],
+    ["a pattern with alternatives that overlap", pattern("^(a|a)*$"), { a: `${"a".repeat(60)}!` }],
+    ["a pattern that overlaps itself", pattern("^(a|aa)+$"), { a: `${"a".repeat(60)}!` }],
+  ])("%s is refused, or its check is ended", (_what, schema, value) => {
+    const startedAt = performance.now();
+    const faults =
+      findSchemaFault(schema as JsonObject)?.msg ?? findValueFaults(schema as JsonObject, value).join();
+    expect(faults).toMatch(/took longer|backtrack/);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  it("is not asked about at all when it would turn checks off or name itself", () => {
+    for (const extra of [{ $async: true }, { properties: { a: { $id: "x" } } }, { $anchor: "x" }]) {
+      expect(findSchemaFault({ type: "object", ...extra } as JsonObject)?.msg).toContain("not supported");
+    }
+    expect(findSchemaFault({ type: "object", properties: { $id: { type: "string" } } })).toBeNull();
+  });
+
+  function pattern(text: string) {
+    return { type: "object", properties: { a: { type: "string", pattern: text } } };
+  }
+});
+
+describe("a time limit", () => {
+  it("ends a loop and gives back what finished in time", () => {
+    expect(withTimeLimit(1_000, () => 5)).toBe(5);
+    const endless = () => {
+      for (;;);
+    };
+    expect(() => withTimeLimit(20, endless)).toThrow(TimeLimitError);
+    expect(() => withTimeLimit(1_000, () => JSON.parse("{"))).toThrow(SyntaxError);
+  });
+});
+
 describe("a model id", () => {
   it.each([
     ["openai/gpt-5", "openai", "gpt-5"],
@@ -186,6 +230,24 @@ describe("receipts", () => {
     };
     const { receipts } = judge([posted("a", "x"), error], [known("a")]);
     expect(receipts.map((receipt) => receipt.status)).toEqual(["accepted", "conflict"]);
+  });
+
+  it("keep the first late result of a call, and no repeat", () => {
+    const first = judge([posted("c", 1), posted("c", 1), posted("c", 2)], [known("c", "withdrawn")]);
+    expect(first.receipts.map((receipt) => receipt.status)).toEqual(["late", "late", "late"]);
+    expect(first.late.map(({ posted: entry }) => entry)).toEqual([posted("c", 1)]);
+    const [kept] = first.late;
+    const again = { ...known("c", "withdrawn"), contentHash: kept?.contentHash ?? null };
+    expect(judge([posted("c", 1)], [again]).late).toEqual([]);
+  });
+
+  it("without ids mean, when posted again, the call that has this very answer", () => {
+    const settled = judge([posted("a", 1)], [known("a")]).settlements[0];
+    const calls = [
+      { ...known("a", "answered"), contentHash: settled?.contentHash ?? null },
+      known("b", "answered"),
+    ];
+    expect(judge([posted(null, 1)], calls).receipts).toEqual([{ id: "a", status: "duplicate" }]);
   });
 
   it("without ids take equal calls only when one of them is pending", () => {

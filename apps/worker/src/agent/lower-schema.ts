@@ -71,7 +71,9 @@ function toLayers(root: JsonObject): JsonObject[] {
 
 function toKeptKeywords(layers: readonly JsonObject[]): JsonObject {
   const entries = layers.toReversed().flatMap((layer) => Object.entries(layer));
-  return Object.fromEntries(entries.filter(([key]) => !DROPPED.has(key) && key !== "$schema" && key !== "$id"));
+  return Object.fromEntries(
+    entries.filter(([key]) => !DROPPED.has(key) && key !== "$schema" && key !== "$id"),
+  );
 }
 
 /** True when `additionalProperties` can stay: its own layer named, and still names, every property there is. */

@@ -82,12 +82,15 @@ function uniteBranches(branches: readonly (Shape | null)[]): Shape | null {
   if (!first) return null;
   const names = new Set(possible.flatMap((branch) => [...branch.properties.keys()]));
   const properties = [...names].map((name): [string, JsonValue] => {
-    const schemas = possible.map(({ properties, isClosed }) => properties.get(name) ?? !isClosed);
-    return [name, combine("anyOf", schemas)];
+    const schemas = possible.flatMap(({ properties }) => properties.get(name) ?? []);
+    const isAny = possible.some(({ properties, isClosed }) => !isClosed && !properties.has(name));
+    return [name, combine("anyOf", isAny ? [...schemas, true] : schemas)];
   });
   return {
     properties: new Map(properties),
-    required: new Set([...first.required].filter((name) => others.every(({ required }) => required.has(name)))),
+    required: new Set(
+      [...first.required].filter((name) => others.every(({ required }) => required.has(name))),
+    ),
     isClosed: possible.every(({ isClosed }) => isClosed),
   };
 }
