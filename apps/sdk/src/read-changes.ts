@@ -22,31 +22,43 @@ export interface ReadOptions {
 }
 
 /**
- * Gives each piece of news, without end. A poll that fails on the way, or at a proxy, is an empty poll.
+ * Gives each piece of news, without end. A poll that fails on the way, or at a proxy, is an empty poll. One that the
+ * server cut short may mean that the session has ended, so its status is asked for.
  *
  * @throws {TandemError} when the server refuses, or stays out of reach
  */
 export async function* readChanges(options: ReadOptions): AsyncGenerator<SessionChanges, never> {
-  const { signal } = options;
   let cursor = options.fromIndex;
-  for (let emptyPolls = 0; ; ) {
+  for (let emptyPolls = 0, hastyPolls = 0; ; ) {
     const startedAt = performance.now();
     const { changes, error } = await poll(options, cursor);
-    if (changes && (changes.new_events.length > 0 || isSettled(changes.status))) {
+    const tookMs = performance.now() - startedAt;
+    let news = isNews(changes) ? changes : null;
+    if (!news) {
+      emptyPolls += 1;
+      if (emptyPolls % pollsPerStatusCheck === 0) news = await readEnd(options, cursor);
+      else if (error === null && isCutShort(tookMs, options)) news = await tryToReadEnd(options, cursor);
+    }
+    if (news) {
       emptyPolls = 0;
-      cursor = changes.next_index ?? cursor + changes.new_events.length;
-      yield changes;
+      hastyPolls = 0;
+      cursor = news.next_index ?? cursor + news.new_events.length;
+      yield news;
       continue;
     }
-    emptyPolls += 1;
-    if (emptyPolls % pollsPerStatusCheck === 0) {
-      const end = await readEnd(options);
-      if (end) yield { ...end, new_events: [], next_index: cursor };
-    }
     // A server that does not wait, since it is down or going down, must not be asked again at once.
-    const isEarly = performance.now() - startedAt < shortestPollMs;
-    if (isEarly) await pause(retryDelayMs(emptyPolls, error), signal);
+    hastyPolls = tookMs < shortestPollMs ? hastyPolls + 1 : 0;
+    if (hastyPolls > 0) await pause(retryDelayMs(hastyPolls, error), options.signal);
   }
+}
+
+function isNews(changes: SessionChanges | null): boolean {
+  return changes !== null && (changes.new_events.length > 0 || isSettled(changes.status));
+}
+
+/** True for an empty poll that came back clearly before its time. One that was not to wait at all is always one. */
+function isCutShort(tookMs: number, { waitForSeconds }: ReadOptions): boolean {
+  return tookMs < Math.max(shortestPollMs, (waitForSeconds * 1_000) / 2);
 }
 
 async function poll(
@@ -66,12 +78,28 @@ async function poll(
   }
 }
 
-/** The state of a session that has settled without a poll that said so; null while it goes on. */
-async function readEnd({ api, sessionId, signal: waitSignal }: ReadOptions): Promise<SessionChanges | null> {
+/** {@link readEnd}, but null too when the server is out of reach: one that goes down first cuts its polls short. */
+async function tryToReadEnd(options: ReadOptions, cursor: number): Promise<SessionChanges | null> {
+  try {
+    return await readEnd(options, cursor);
+  } catch (error) {
+    if (options.signal.aborted || !isOutage(error)) throw error;
+    return null;
+  }
+}
+
+/**
+ * The news of a session that has settled without a poll that said so; null while it goes on. It may have settled after
+ * the last poll, so its events come first; the state alone is asked for when there are none, or none can be had.
+ */
+async function readEnd(options: ReadOptions, cursor: number): Promise<SessionChanges | null> {
+  const { api, sessionId, signal: waitSignal } = options;
   const path = { id: sessionId };
-  return withAbortScope(waitSignal, async (signal) => {
-    const { status } = await api.getSessionStatus({ path, signal });
-    if (!isSettled(status)) return null;
-    return (await api.getSessionChanges({ path, query: { include_events: false }, signal })) ?? null;
-  });
+  const { status } = await withAbortScope(waitSignal, (signal) => api.getSessionStatus({ path, signal }));
+  if (!isSettled(status)) return null;
+  const { changes } = await poll({ ...options, waitForSeconds: 0 }, cursor);
+  if (isNews(changes)) return changes;
+  const query = { include_events: false };
+  const state = await withAbortScope(waitSignal, (signal) => api.getSessionChanges({ path, query, signal }));
+  return state ? { ...state, new_events: [], next_index: cursor } : null;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SettingsError } from "@tandem/engine/domain/settings";
 import { createLogger } from "@tandem/engine/process";
-import { TandemClient, tool } from "@tandem/sdk";
+import { type SessionEvent, TandemClient, tool } from "@tandem/sdk";
 import { loadConfig, type StandaloneConfig } from "./config.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { type RunningStandalone, startStandalone } from "./start-standalone.ts";
@@ -17,7 +17,14 @@ const ORDERS: Record<string, { status: string; carrier: string; arrives: string 
   "A-1002": { status: "being packed", carrier: "none yet", arrives: "next week" },
 };
 
-async function main(): Promise<number> {
+/** Exit codes of the signals that end the demo early: 128 and the signal's number, as shells have it. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A second signal leaves at once when it comes this long after the first: Ctrl-C through npm may arrive twice. */
+const SECOND_SIGNAL_AFTER_MS = 1_000;
+
+/** Runs the demo. Whatever happens, and when `signal` is aborted too, the stack is closed and its folder removed. */
+async function main(signal: AbortSignal): Promise<number> {
   const dataDir = await mkdtemp(join(tmpdir(), "tandem-demo-"));
   // The demo never touches a database that somebody uses.
   const env = { ...process.env, PORT: "0", TANDEM_DATA_DIR: dataDir, DATABASE_URL: "", REDIS_URL: "" };
@@ -32,8 +39,9 @@ async function main(): Promise<number> {
       createLogger("tandem", process.env.LOG_LEVEL ? config.logLevel : "warn"),
     );
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    signal.throwIfAborted();
     narrator.done(`Postgres, API and worker started in ${seconds} s`, stack.baseUrl);
-    return (await runOneSession(stack, config, narrator)) ? 0 : 1;
+    return (await runOneSession(stack, { config, narrator, signal })) ? 0 : 1;
   } finally {
     await stack?.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -42,8 +50,7 @@ async function main(): Promise<number> {
 
 async function runOneSession(
   stack: RunningStandalone,
-  config: StandaloneConfig,
-  narrator: Narrator,
+  { config, narrator, signal }: { config: StandaloneConfig; narrator: Narrator; signal: AbortSignal },
 ): Promise<boolean> {
   const client = new TandemClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
   const getOrderStatus = tool<{ order_id: string }>({
@@ -64,11 +71,17 @@ async function runOneSession(
     "A session is created",
     `${QUESTION}  (model ${model}${config.isDemoModel ? ", a demo that matches words" : ""})`,
   );
-  const result = await client.runSession({
+  const session = await client.startSession({
     agent: "tandem/assistant",
     messages: QUESTION,
     tools: [getOrderStatus],
-    onEvent: (event) => narrator.event(event),
+    signal,
+  });
+  const onEvent = (event: SessionEvent) => narrator.event(event);
+  const result = await session.waitForCompletion({ onEvent, signal }).catch(async (error: unknown) => {
+    // A worker that closes lets its steps end first; one whose session is cancelled does not wait for the model.
+    if (signal.aborted) await session.cancel();
+    throw error;
   });
   narrator.answer(String(result.answer ?? result.error));
   narrator.done(`${result.status} after ${result.events.length} events`, `session ${result.sessionId}`);
@@ -79,11 +92,29 @@ async function runOneSession(
   return result.status === "completed";
 }
 
-process.once("SIGINT", () => process.exit(130));
+/** The first signal ends the demo in order, whatever it is doing; what fails on the way is no news then. */
+function endOnSignal(controller: AbortController): { exitCode(): number | null } {
+  let first: { atMs: number; exitCode: number } | null = null;
+  const onSignal = (name: keyof typeof EXIT_CODES) => {
+    if (first === null) {
+      first = { atMs: performance.now(), exitCode: EXIT_CODES[name] };
+      controller.abort();
+    } else if (performance.now() - first.atMs >= SECOND_SIGNAL_AFTER_MS) process.exit(first.exitCode);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return { exitCode: () => first?.exitCode ?? null };
+}
+
+const controller = new AbortController();
+const interruption = endOnSignal(controller);
 try {
-  process.exitCode = await main();
+  process.exitCode = await main(controller.signal);
 } catch (error) {
   const isSettings = error instanceof SettingsError;
-  process.stderr.write(`${isSettings ? error.message : String((error as Error).stack ?? error)}\n`);
+  const text = isSettings ? error.message : String((error as Error).stack ?? error);
+  if (!controller.signal.aborted) process.stderr.write(`${text}\n`);
   process.exitCode = 1;
 }
+const interruptedCode = interruption.exitCode();
+if (interruptedCode !== null) process.exit(interruptedCode);

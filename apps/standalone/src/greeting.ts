@@ -31,7 +31,7 @@ const DEMO_NOTE = [
 ];
 
 /** A request that works as it stands. */
-export function toCurl({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
+function toCurl({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
   const body = {
     agent: "tandem/assistant",
     messages: "Where is order A-1001?",

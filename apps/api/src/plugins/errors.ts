@@ -6,7 +6,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "../context.ts";
 
 /** The HTTP status of each error code. */
-export const HTTP_STATUS = {
+const HTTP_STATUS = {
   unauthorized: 401,
   not_found: 404,
   session_not_found: 404,

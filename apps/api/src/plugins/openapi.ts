@@ -4,7 +4,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { App } from "../context.ts";
 
 /** The version of the HTTP API. */
-export const API_VERSION = "2.0.0";
+const API_VERSION = "2.0.0";
 
 const DESCRIPTION = `Run AI agents on a server while their tools run in your process.
 

@@ -3,7 +3,7 @@ import { hashApiKey } from "../domain/api-keys.ts";
 import { type Catalogue, toDefinitionColumn } from "../postgres/catalogue.ts";
 
 /** The organization of the first key. */
-export const DEFAULT_ORGANIZATION = "default";
+const DEFAULT_ORGANIZATION = "default";
 
 /** The user of keys that name none. */
 const DEFAULT_USER = "default";

@@ -1,6 +1,7 @@
 // The catalogue of agents: create, replace, change, delete. Checks of a definition's form are the API's.
 import { type AgentDefinition, RESERVED_NAMESPACE } from "../domain/agents.ts";
 import { invalidRequest, TandemError } from "../domain/errors.ts";
+import { toText } from "../domain/text.ts";
 import type { Engine } from "../engine.ts";
 import { isUniqueViolation, toDefinitionColumn } from "../postgres/catalogue.ts";
 import { getAgent } from "../queries/find-agent.ts";
@@ -79,7 +80,7 @@ export async function getWritableAgent(
 function toColumns(agent: AgentDefinition) {
   return {
     name: agent.name,
-    description: agent.description.replaceAll("\u0000", "\uFFFD"),
+    description: toText(agent.description),
     definition: toDefinitionColumn(agent),
   };
 }

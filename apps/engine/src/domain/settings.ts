@@ -77,7 +77,7 @@ export class SettingsReader {
 }
 
 /** Names of the log levels, the noisiest first. `silent` writes nothing. */
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The settings that API and worker share. */
 export interface CommonSettings {

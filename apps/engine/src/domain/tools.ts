@@ -18,13 +18,13 @@ export interface ToolRequest {
 }
 
 /** Letters, digits, `_` and `-`, first a letter or `_`, at most 64: what every provider accepts. */
-export const TOOL_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
+const TOOL_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
 
 /** The tool through which a model gives a structured answer. It never reaches the caller. */
 export const SUBMIT_ANSWER = "submit_answer";
 
 /** Names of server-side tools, of this version and the next ones: a caller's tool cannot have one. */
-export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
+const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   "search_tools",
   SUBMIT_ANSWER,
   "load_skill",

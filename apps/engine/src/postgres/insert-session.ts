@@ -3,8 +3,9 @@ import type { AgentDefinition } from "../domain/agents.ts";
 import type { NewEvent } from "../domain/events.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
+import { toText } from "../domain/text.ts";
 import type { ToolDefinition } from "../domain/tools.ts";
-import { toJsonText, toText } from "./update-session.ts";
+import { toJsonText } from "./update-session.ts";
 
 /** A session as it is first written. */
 export interface NewSession {

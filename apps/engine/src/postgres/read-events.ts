@@ -1,6 +1,7 @@
 // Reading a history. Event data is passed on as the JSON text that was stored, never parsed on the way.
 import type { AnswerOutcome, StoredEvent } from "../domain/events.ts";
 import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
+import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
 /** JSON text of one event in the wire's shape. */
@@ -67,7 +68,7 @@ export async function readEventPage(
                       WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
                       ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS events,
             (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total`,
-    [options.sessionId, options.type, options.offset, options.limit],
+    [options.sessionId, options.type === null ? null : toText(options.type), options.offset, options.limit],
   );
   return rows[0] ?? { events: null, total: 0 };
 }

@@ -5,6 +5,7 @@ import type { UserMessage } from "../domain/messages.ts";
 import type { ModelUsage } from "../domain/metrics.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
+import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
 /** A session's status with what it used and why it ended. */
@@ -113,7 +114,7 @@ function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
   const parts = ["organization_id = $1"];
   const add = (value: unknown, toSql: (parameter: string) => string) => {
     if (value === undefined) return;
-    values.push(value);
+    values.push(toStorable(value));
     parts.push(toSql(`$${values.length}`));
   };
   add(filter.userName, (p) => `user_name = ${p}`);
@@ -127,6 +128,12 @@ function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
   add(filter.finishedBefore, (p) => `finished_at < ${p}::timestamptz`);
   add(filter.finishedAfter, (p) => `finished_at > ${p}::timestamptz`);
   return { where: parts.join(" AND "), values };
+}
+
+/** What no column can hold matches nothing; it must not be an error. */
+function toStorable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toStorable);
+  return typeof value === "string" ? toText(value) : value;
 }
 
 function toLikePattern(search: string | undefined): string | undefined {

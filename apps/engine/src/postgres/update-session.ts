@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
+import { toText } from "../domain/text.ts";
 import type { SessionPatch, SessionRow } from "./session-row.ts";
 
 /** When the next step should run: at once, after a wait, not until something happens, or as it was. */
@@ -99,9 +100,4 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
 /** JSON text for a `json` column. */
 export function toJsonText(value: unknown): string {
   return JSON.stringify(value);
-}
-
-/** Text for a `text` column, which cannot hold NUL. */
-export function toText(value: string): string {
-  return value.replaceAll("\u0000", "\uFFFD");
 }

@@ -1,4 +1,5 @@
 import { type AgentDefinition, SYSTEM_ORGANIZATION } from "../domain/agents.ts";
+import { toText } from "../domain/text.ts";
 import type { Engine } from "../engine.ts";
 import { toAgentDefinition } from "../postgres/catalogue.ts";
 
@@ -21,7 +22,9 @@ export async function listAgents(
   engine: Engine,
   options: AgentListOptions,
 ): Promise<{ items: AgentDefinition[]; total: number }> {
-  const { organizationId, name, search } = options;
+  const { organizationId } = options;
+  const name = options.name === undefined ? undefined : toText(options.name);
+  const search = options.search === undefined ? undefined : toText(options.search);
   const where = {
     AND: [
       { OR: [{ organizationId }, { organization: { name: SYSTEM_ORGANIZATION } }] },

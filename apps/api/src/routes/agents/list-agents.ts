@@ -31,8 +31,8 @@ export function listAgentsRoute(app: App, { engine }: ApiContext): void {
       const { query } = request;
       const { items, total } = await listAgents(engine, {
         organizationId: principalOf(request).organizationId,
-        ...(query.agent_name ? { name: query.agent_name.replaceAll("\u0000", "\uFFFD") } : {}),
-        ...(query.search ? { search: query.search.replaceAll("\u0000", "\uFFFD") } : {}),
+        ...(query.agent_name ? { name: query.agent_name } : {}),
+        ...(query.search ? { search: query.search } : {}),
         sort: query.sort,
         offset: toOffset(query),
         limit: query.size,

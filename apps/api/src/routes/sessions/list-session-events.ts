@@ -32,7 +32,7 @@ export function listSessionEventsRoute(app: App, { engine }: ApiContext): void {
       const { events, total } = await getEventPage(engine, {
         organizationId: principalOf(request).organizationId,
         sessionId: request.params.id,
-        type: query.type?.replaceAll("\u0000", "\uFFFD") || null,
+        type: query.type || null,
         newestFirst: query.sort?.[0] === "-timestamp",
         offset: toOffset(query),
         limit: query.size,

@@ -68,15 +68,12 @@ export function listSessionsRoute(app: App, { engine }: ApiContext): void {
 }
 
 function toFilter(query: typeof Query.static): Partial<SessionFilter> {
-  const text = (value: string | undefined) => value?.replaceAll("\u0000", "\uFFFD");
   return withoutUndefined({
     statuses: query.status?.length ? query.status : undefined,
-    agentNames: query.agent?.length
-      ? query.agent.map((name) => name.replaceAll("\u0000", "\uFFFD"))
-      : undefined,
-    groupId: text(query.group_id),
-    parentSessionId: text(query.parent_session_id),
-    search: text(query.search) || undefined,
+    agentNames: query.agent?.length ? query.agent : undefined,
+    groupId: query.group_id,
+    parentSessionId: query.parent_session_id,
+    search: query.search || undefined,
     createdBefore: toMoment(query, "created_before"),
     createdAfter: toMoment(query, "created_after"),
     finishedBefore: toMoment(query, "finished_before"),
