@@ -1,4 +1,5 @@
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
 import { createWire, type Wire } from "../support/wire.ts";
@@ -221,6 +222,23 @@ describe("a body", () => {
     expect(reply.body.code).toBe("unsupported_media_type");
   });
 
+  it.each([10_000_001, 14_000_000, 30_000_000])(
+    "of %i bytes is refused with an answer, not a broken pipe",
+    async (size) => {
+      const replies = await Promise.all(
+        Array.from({ length: 3 }, () => wire.send("POST", "/sessions", { text: "a".repeat(size) })),
+      );
+      expect(replies.map((reply) => reply.status)).toEqual([413, 413, 413]);
+    },
+  );
+
+  it("that is encoded is 415", async () => {
+    const headers = { "content-encoding": "gzip" };
+    const reply = await wire.send("POST", "/sessions", { text: "{}", headers });
+    expect(reply.status).toBe(415);
+    expect(reply.body.detail).toContain("gzip");
+  });
+
   it("of 9 MB is taken", async () => {
     const id = await wire.create({ agent: { name: "x" }, messages: "a".repeat(9_000_000) });
     expect((await wire.until(id, "completed")).answer).toBe("Hello.");
@@ -261,6 +279,26 @@ describe("text that no database column or provider likes", () => {
     ]) {
       expect((await wire.get(path)).status, path).toBeLessThan(500);
     }
+  });
+});
+
+describe("what is not HTTP", () => {
+  it.each([
+    ["garbage", "HELLO\r\n\r\n", 400],
+    ["headers without end", `GET / HTTP/1.1\r\nx: ${"a".repeat(40_000)}\r\n\r\n`, 431],
+  ])("is told in the form of every error: %s", async (_what, text, status) => {
+    const socket = connect(Number(new URL(stack.baseUrl).port), "127.0.0.1");
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", () => undefined);
+    socket.write(text);
+    await new Promise((resolve) => socket.once("close", resolve));
+    const [head, body] = Buffer.concat(chunks).toString().split("\r\n\r\n");
+    expect(head).toContain(`HTTP/1.1 ${status}`);
+    expect(JSON.parse(body ?? "")).toMatchObject({
+      detail: expect.any(String),
+      request_id: expect.any(String),
+    });
   });
 });
 

@@ -168,6 +168,23 @@ describe("waiting polls", () => {
     deaf.shutdown();
   });
 
+  it("and sockets that ask nothing do not hold up an end", async () => {
+    const api = await stack.addApi();
+    const { hostname, port } = new URL(api.baseUrl);
+    const idle = connect(Number(port), hostname);
+    const halfSent = connect(Number(port), hostname);
+    halfSent.write("POST /api/v2/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+    await Promise.all(
+      [idle, halfSent].map((socket) => new Promise((resolve) => socket.once("connect", resolve))),
+    );
+    for (const socket of [idle, halfSent]) socket.on("error", () => undefined);
+    const startedAt = performance.now();
+    await api.close();
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    idle.destroy();
+    halfSent.destroy();
+  });
+
   it("answer 204 when the process shuts down", async () => {
     const { id, cursor } = await waiting();
     const poll = wire.get(`/sessions/${id}/changes?from_index=${cursor}&wait_for_seconds=25`);

@@ -250,8 +250,8 @@ function poll(exchange: { session: FakeSession; seen: FakeRequest; response: Ser
   const cursor = Number(seen.query.get("from_index") ?? 0);
   const withEvents = seen.query.get("include_events") !== "false";
   const tell = ({ isOver }: { isOver: boolean }): void => {
-    const isNews = session.events.length > cursor || session.isTerminal;
-    const isWaiting = !isNews && !isOver && seen.query.get("wait_for_seconds") !== "0";
+    const isNews = session.events.length > cursor;
+    const isWaiting = !isNews && !isOver && !session.isTerminal && seen.query.get("wait_for_seconds") !== "0";
     if (isWaiting && seen.query.has("wait_for_seconds")) return;
     session.pollers.delete(tell);
     if (isNews) send(response, { status: 200, body: session.changes(cursor, withEvents) });

@@ -27,6 +27,7 @@ const reply = (text: string | null, ...calls: ReturnType<typeof call>[]): Reply 
   text,
   reasoning: null,
   calls,
+  droppedCalls: 0,
   usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
   internal: {},
 });
@@ -145,6 +146,15 @@ describe("the outcome of a reply", () => {
       nudges: 0,
       uselessSteps: 1,
     });
+  });
+
+  it("says how many calls were not taken", () => {
+    const { replies, policy } = decideOutcome({ ...reply(null, good(), good()), droppedCalls: 3 }, situation);
+    expect(replies.at(-1)?.data).toMatchObject({
+      origin: "agent",
+      error: expect.stringContaining("first 2 of 5"),
+    });
+    expect(policy.data.validation_errors).toHaveLength(1);
   });
 
   it("lists the tools when one is invented", () => {

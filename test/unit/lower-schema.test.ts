@@ -334,7 +334,7 @@ describe("lowering", () => {
         .chain((full) =>
           // Few keywords each, or nothing would fit and nothing be tested.
           fc
-            .subarray(Object.keys(full), { maxLength: 4 })
+            .subarray(Object.keys(full), { maxLength: Math.min(4, Object.keys(full).length) })
             .map(
               (keys) =>
                 Object.fromEntries(Object.entries(full).filter(([key]) => keys.includes(key))) as JsonObject,
@@ -385,8 +385,8 @@ describe("lowering", () => {
           expect([candidate, stillTakes(candidate)]).toEqual([candidate, true]);
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: 500 },
     );
-    expect(accepted).toBeGreaterThan(1_000);
+    expect(accepted).toBeGreaterThan(300);
   });
 });

@@ -1,7 +1,7 @@
 // The wait loop and the tools that it runs, against a scripted server.
 import { getEventListeners } from "node:events";
 import { type SessionEvent, TandemClient, type Tool, tool } from "@tandem/sdk";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type FakeTandemServer,
   fakeCall,
@@ -521,6 +521,86 @@ describe("a wait", () => {
     server.answer("Hi.");
     const session = client.session(fakeSessionId);
     await session.waitForCompletion();
-    expect(await session.waitForCompletion()).toMatchObject({ answer: "Hi.", events: [] });
+    const before = server.requests.length;
+    const result = await session.waitForCompletion({ timeoutMs: 5_000 });
+    expect(result).toMatchObject({ answer: "Hi.", events: [] });
+    const requests = server.requests.slice(before);
+    // One poll that tells nothing, the status, one for events that came between, and the state.
+    expect(requests.map(({ path }) => path.split("/").at(-1))).toEqual([
+      "changes",
+      "status",
+      "changes",
+      "changes",
+    ]);
+  });
+
+  it("for a turn that is over gives the answer at once without long polls too", async () => {
+    server.answer("Hi.");
+    const session = client.session(fakeSessionId);
+    await session.waitForCompletion();
+    const again = session.waitForCompletion({ waitForSeconds: 0, timeoutMs: 5_000 });
+    expect(await again).toMatchObject({ answer: "Hi." });
+    expect(server.requestsTo("GET", "/status")).toHaveLength(1);
+  });
+});
+
+describe("a poll that the server cuts short", () => {
+  it("is repeated with growing pauses while the session is live", async () => {
+    server.intercept = ({ path }) => (path.endsWith("/changes") ? { status: 204 } : undefined);
+    const session = client.session(fakeSessionId);
+    await expect(session.waitForCompletion({ timeoutMs: 1_000 })).rejects.toThrow("was not done within");
+    const polls = server.requestsTo("GET", "/changes").length;
+    // At least 0.25 s, 0.5 s and 1 s lie between them.
+    expect(polls).toBeGreaterThan(1);
+    expect(polls).toBeLessThanOrEqual(3);
+    expect(server.requestsTo("GET", "/status").length).toBeLessThanOrEqual(polls);
+  });
+
+  it("does not end the wait when the server is gone a moment later", async () => {
+    client = new TandemClient({ baseUrl: server.baseUrl, apiKey: "key", maxRetries: 0 });
+    const running = run();
+    await untilPolled();
+    server.intercept = replyOnce("GET", "/status", "disconnect");
+    server.endPolls();
+    await waitFor(() => server.requestsTo("GET", "/status").length === 1, { what: "the status request" });
+    await untilPolled();
+    server.answer("Hi.");
+    expect(await running).toMatchObject({ answer: "Hi." });
+  });
+
+  it("loses no event of a session that ends before its status is asked for", async () => {
+    const running = run();
+    await untilPolled();
+    server.intercept = ({ path }) => {
+      if (path.endsWith("/status")) server.answer("Hi.");
+      return undefined;
+    };
+    server.endPolls();
+    const { answer, events } = await running;
+    expect(answer).toBe("Hi.");
+    expect(events.map(({ type }) => type)).toEqual(["AgentEvent", "AgentCompletionEvent"]);
+  });
+
+  it("is soon repeated, however long the session was quiet before", async () => {
+    const now = performance.now.bind(performance);
+    let skewMs = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + skewMs);
+    onTestFinished(() => clock.mockRestore());
+    const nextPoll = (count: number) =>
+      waitFor(() => server.waitingPolls() > 0 && server.requestsTo("GET", "/changes").length === count, {
+        what: `poll ${count}`,
+        timeoutMs: 2_000,
+      });
+    const running = run();
+    for (let count = 1; count < 5; count += 1) {
+      await nextPoll(count);
+      skewMs += 20_000;
+      server.endPolls();
+    }
+    await nextPoll(5);
+    server.endPolls();
+    await nextPoll(6);
+    server.answer("Hi.");
+    expect(await running).toMatchObject({ answer: "Hi." });
   });
 });

@@ -6,7 +6,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from "fastify";
 import type { ApiContext, App } from "./context.ts";
 import { requireApiKey } from "./plugins/authentication.ts";
 import { closeConnections } from "./plugins/close-connections.ts";
-import { answerErrors, answerFrameworkError } from "./plugins/errors.ts";
+import { answerClientError, answerErrors, answerFrameworkError } from "./plugins/errors.ts";
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
@@ -61,6 +61,7 @@ export async function buildApp(context: ApiContext): Promise<App> {
     genReqId: () => `req_${randomUUID()}`,
     rewriteUrl: (request) => escapeAgentName(request.url ?? "/"),
     frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512 },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -76,6 +77,7 @@ export async function buildApp(context: ApiContext): Promise<App> {
   // Browsers may run tools: the key travels in a header, so any origin may ask.
   await app.register(cors, {
     origin: true,
+    strictPreflight: false,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
     exposedHeaders: ["etag", "retry-after"],
     maxAge: 3_600,

@@ -19,7 +19,6 @@ await runProcess("api", loadConfig, async (config, log) => {
     log,
   });
   const api = await startApi(engine, config);
-  log.info({ url: api.baseUrl }, "the API is listening");
   return async () => {
     await api.close();
     await engine.close();

@@ -30,14 +30,20 @@ export interface EngineOptions {
   log: Logger;
 }
 
+/** How long each part may take to close, in milliseconds. A Redis that is away would never let go. */
+const CLOSE_MS = 5_000;
+
 /** Opens the parts; none of them connects before it is used, so a database that is away is no error here. */
 export function createEngine(options: EngineOptions): Engine {
   const { databaseUrl, redisUrl, log } = options;
+  let isClosing = false;
   const pool = createPool({
     url: databaseUrl,
     max: options.poolMax,
     applicationName: options.name,
-    onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+    onError: ({ message }) => {
+      if (!isClosing) log.warn({ reason: message }, "an idle database connection broke");
+    },
   });
   const catalogue = createCatalogue(pool);
   const queue = createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log });
@@ -51,12 +57,23 @@ export function createEngine(options: EngineOptions): Engine {
     wake,
     log,
     async close() {
-      await wake.close();
-      await queue.close();
-      await catalogue.$disconnect();
-      await pool.end();
+      isClosing = true;
+      for (const close of [wake.close, queue.close, () => catalogue.$disconnect(), () => pool.end()]) {
+        await closeWithin(CLOSE_MS, close).catch((error: Error) => {
+          log.warn({ reason: error.message }, "a connection could not be closed in good order");
+        });
+      }
     },
   };
+}
+
+/** Rejects when closing takes too long; what still hangs then ends with the process. */
+export async function closeWithin(limitMs: number, close: () => Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`closing took longer than ${limitMs} ms`)), limitMs);
+  });
+  await Promise.race([close(), timeout]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -23,13 +23,19 @@ async function main(): Promise<void> {
   );
 }
 
+function toWords(error: unknown): string {
+  const { code, stack } = error as NodeJS.ErrnoException;
+  const isUnreachable = code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN";
+  return isUnreachable
+    ? `The database cannot be reached (${code}): check DATABASE_URL.`
+    : String(stack ?? error);
+}
+
 // As the first process of a container, Node would ignore the signal. Each migration is one transaction.
 process.once("SIGTERM", () => process.exit(1));
 try {
   await main();
 } catch (error) {
-  process.stderr.write(
-    `${error instanceof SettingsError ? error.message : String((error as Error).stack ?? error)}\n`,
-  );
+  process.stderr.write(`${error instanceof SettingsError ? error.message : toWords(error)}\n`);
   process.exitCode = 1;
 }

@@ -58,10 +58,22 @@ export async function runProcess<C extends { logLevel: string }>(
   try {
     close = await start(config, log);
   } catch (error) {
-    log.fatal({ err: error }, "the process could not start");
+    const advice = adviseOnStart(error);
+    log.fatal(advice === null ? { err: error } : {}, advice ?? "the process could not start");
     log.flush();
     setTimeout(() => process.exit(1), LOG_FLUSH_MS);
   }
+}
+
+/** What to do about an error at the start, when it has a plain cause. */
+function adviseOnStart(error: unknown): string | null {
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (code === "EADDRINUSE")
+    return `${address}:${port} is taken: set PORT to another port, or 0 for any free one`;
+  if (code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
+    return `the database cannot be reached (${code}): check DATABASE_URL`;
+  }
+  return null;
 }
 
 /** How long a log line needs to get out of a process that ends, in milliseconds. */

@@ -34,10 +34,11 @@ async function main(signal: AbortSignal): Promise<number> {
     const config = loadConfig(env);
     narrator.title("Tandem: an agent on a server, its tool in your process.");
     const startedAt = performance.now();
-    stack = await startStandalone(
-      config,
-      createLogger("tandem", process.env.LOG_LEVEL ? config.logLevel : "warn"),
-    );
+    const log = createLogger("tandem", process.env.LOG_LEVEL ? config.logLevel : "warn");
+    signal.addEventListener("abort", () => {
+      log.level = "silent";
+    });
+    stack = await startStandalone(config, log);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     signal.throwIfAborted();
     narrator.done(`Postgres, API and worker started in ${seconds} s`, stack.baseUrl);

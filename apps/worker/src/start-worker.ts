@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { sweep } from "@tandem/engine/commands/sweep";
-import type { Engine } from "@tandem/engine/engine";
+import { closeWithin, type Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
 import { runStep } from "./run-step.ts";
 
@@ -13,6 +13,9 @@ export interface RunningWorker {
 
 /** How long steps may go on after a close, in milliseconds, before they are handed back. */
 const GRACE_MS = 10_000;
+
+/** How long handing steps back may take after that, in milliseconds. */
+const HAND_BACK_MS = 5_000;
 
 /** Starts a worker on an engine whose database is migrated. */
 export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker {
@@ -46,7 +49,12 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
     async close() {
       clearInterval(timer);
       const grace = setTimeout(() => stopping.abort(), GRACE_MS);
-      await consumer.close();
+      await closeWithin(GRACE_MS + HAND_BACK_MS, () => consumer.close()).catch((error: Error) => {
+        engine.log.warn(
+          { reason: error.message },
+          "the queue did not let the worker go; its steps are taken over",
+        );
+      });
       clearTimeout(grace);
       await sweeping;
     },

@@ -4,6 +4,9 @@ import type { ApiContext, App } from "../context.ts";
 /** How often connections that have become idle are closed while the server closes, in milliseconds. */
 const LOOK_MS = 50;
 
+/** How long requests may take to end once the server closes, in milliseconds. Then their connections are cut. */
+const GRACE_MS = 5_000;
+
 /** Adds what happens when the application closes. */
 export function closeConnections(app: App, { waiters }: ApiContext): void {
   let isClosing = false;
@@ -12,8 +15,14 @@ export function closeConnections(app: App, { waiters }: ApiContext): void {
     waiters.shutdown();
     // A connection whose reply is under way is not idle yet when the server closes, and would be kept alive.
     const timer = setInterval(() => app.server.closeIdleConnections(), LOOK_MS);
-    app.server.once("close", () => clearInterval(timer));
+    // Some never become idle: those that opened and asked nothing, and those that stopped in the middle of a body.
+    const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+    app.server.once("close", () => {
+      clearInterval(timer);
+      clearTimeout(cut);
+    });
     timer.unref();
+    cut.unref();
   });
   app.addHook("onSend", async (_request, reply) => {
     if (isClosing) reply.header("connection", "close");

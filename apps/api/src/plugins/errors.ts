@@ -1,5 +1,8 @@
 // The one place where errors become replies. Codes map to statuses here and nowhere else.
 
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { type ErrorCode, type Fault, TandemError } from "@tandem/engine/domain/errors";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
@@ -52,11 +55,57 @@ export function answerFrameworkError(
   sendError(toTandemError(error), request, reply);
 }
 
+/** Answers what is not even HTTP, in the form of every error. For Fastify's `clientErrorHandler`. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? ["431 Request Header Fields Too Large", "The request's headers are too large."]
+      : ["400 Bad Request", "The request is not valid HTTP."];
+  const body = JSON.stringify({ detail, code: "invalid_request", request_id: `req_${randomUUID()}` });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Most of a body that is read on after it was refused, in bytes, and how long that may take, in milliseconds. */
+const DISCARD_BYTES = 100_000_000;
+const DISCARD_MS = 5_000;
+
+/**
+ * Reads the rest of a refused body, within bounds: a client that still sends when the connection closes sees a broken
+ * pipe in place of the answer.
+ */
+async function discardBody(body: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, DISCARD_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    body.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARD_BYTES) finish();
+    });
+    for (const end of ["end", "close", "error"]) body.once(end, finish);
+    if (body.readableEnded || body.destroyed) finish();
+    body.resume();
+  });
+}
+
 /** Adds the handlers for errors and unknown routes. */
 export function answerErrors(app: App): void {
-  app.setErrorHandler((error: FastifyError, request, reply) =>
-    sendError(toTandemError(error), request, reply),
-  );
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    // The client hung up in the middle of its body: nobody is there to read an answer.
+    if (request.raw.destroyed && !request.raw.complete) return reply.hijack();
+    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await discardBody(request.raw);
+    return sendError(toTandemError(error), request, reply);
+  });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0];
     return sendError(new TandemError("not_found", `There is no ${request.method} ${path}.`), request, reply);

@@ -9,6 +9,14 @@ export const MAX_BODY_BYTES = 10_000_000;
 /** Adds the one parser for bodies. An absent body is left to the route's schema. */
 export function acceptJson(app: App): void {
   app.removeAllContentTypeParsers();
+  app.addHook("onRequest", async (request) => {
+    const encoding = request.headers["content-encoding"];
+    if (encoding === undefined || encoding === "identity") return;
+    throw new TandemError(
+      "unsupported_media_type",
+      `Content-Encoding ${encoding} is not taken; send the body as it is.`,
+    );
+  });
   app.addContentTypeParser(
     /^application\/([\w.-]+\+)?json\b/,
     { parseAs: "string" },

@@ -48,6 +48,8 @@ export async function connectClient(url: string, applicationName: string): Promi
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
   });
+  // A connection that breaks with nobody listening would end the process; its user learns of it by the next statement.
+  client.on("error", () => undefined);
   await client.connect();
   return client;
 }

@@ -44,6 +44,9 @@ const QUEUE_SCHEMA = "bullmq";
  */
 const QUEUE_POOL_MAX = 5;
 
+/** Longest wait between attempts to reach Redis again, in milliseconds. */
+const RECONNECT_MAX_MS = 1_000;
+
 /** How long putting a step in may take, in milliseconds. Past it the sweep does it: nobody waits for a queue. */
 const ADD_TIMEOUT_MS = 1_000;
 
@@ -117,11 +120,16 @@ async function withTimeout(work: Promise<unknown>): Promise<void> {
 }
 
 function redisBackend(url: string): Backend {
-  const base = { connection: { url, maxRetriesPerRequest: null }, prefix: "tandem" };
+  // BullMQ's own waits grow to 20 s; a Redis that is back should be used at once.
+  const retryStrategy = (attempt: number) => Math.min(attempt * 100, RECONNECT_MAX_MS);
+  const base = { connection: { url, maxRetriesPerRequest: null, retryStrategy }, prefix: "tandem" };
   return {
     // A producer fails fast when Redis is away: the caller's answer must not wait, the sweep repairs.
     createQueue: () =>
-      new Queue(QUEUE, { ...base, connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false } }),
+      new Queue(QUEUE, {
+        ...base,
+        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy },
+      }),
     createWorker: (run, concurrency) =>
       new Worker(QUEUE, (job) => run(job.data), { ...base, concurrency, maxStalledCount: MAX_STALLED_COUNT }),
     close: async () => undefined,
@@ -137,7 +145,10 @@ function postgresBackend(options: StepQueueOptions): Backend {
     options: `-c search_path=${QUEUE_SCHEMA}`,
     keepAlive: true,
   });
-  pool.on("error", (error) => options.log.warn({ err: error }, "a connection of the step queue broke"));
+  pool.on("error", ({ message }) => {
+    if (!isClosing) options.log.warn({ reason: message }, "a connection of the step queue broke");
+  });
+  let isClosing = false;
   surviveBrokenConnections(pool);
   // BullMQ describes a pool by a type of its own, which pg's class fulfils but for an index signature.
   const connection = pool as unknown as PgPool;
@@ -149,6 +160,9 @@ function postgresBackend(options: StepQueueOptions): Backend {
         concurrency,
         maxStalledCount: MAX_STALLED_COUNT,
       }),
-    close: () => pool.end(),
+    async close() {
+      isClosing = true;
+      await pool.end();
+    },
   };
 }

@@ -28,19 +28,31 @@ export function decideOutcome(reply: Reply, situation: Situation): Decision {
   const asked = calls.map((call) => call.request).filter((call) => !refusedIds.has(call.id));
   const verdict = judge(reply, situation, { asked, refused: refused.length });
   const errors = [...refused, ...verdict.refusals];
+  const dropped = tellDropped(reply);
   return {
     outcome: verdict.outcome,
-    replies: [...errors.map((entry) => errorEvent(entry.error, "server", entry.call)), ...verdict.spoken],
+    replies: [
+      ...errors.map((entry) => errorEvent(entry.error, "server", entry.call)),
+      ...verdict.spoken,
+      ...dropped.map((error) => errorEvent(error, "agent")),
+    ],
     policy: policyEvent(
       {
         content: reply.text,
         reasoning_content: reply.reasoning,
         tool_reqs: reply.calls.map((call) => call.request),
-        validation_errors: [...errors.map((entry) => entry.error), ...verdict.faults],
+        validation_errors: [...errors.map((entry) => entry.error), ...verdict.faults, ...dropped],
       },
       reply.internal,
     ),
   };
+}
+
+function tellDropped({ calls, droppedCalls }: Reply): string[] {
+  if (droppedCalls === 0) return [];
+  return [
+    `Only the first ${calls.length} of ${calls.length + droppedCalls} calls were taken; ask for fewer at once.`,
+  ];
 }
 
 /** A call that nobody is asked to run, and what the model is told instead of a result. */

@@ -1,5 +1,13 @@
 // Errors of model requests: which are worth another try, when, and how they are told.
-import { AISDKError, APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
+import {
+  AISDKError,
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoContentGeneratedError,
+  TypeValidationError,
+} from "@ai-sdk/provider";
 import type { EndReason } from "@tandem/engine/domain/session-state";
 import { MAX_MODEL_ATTEMPTS, RETRY_AFTER_MAX_MS, RETRY_BASE_MS, RETRY_MAX_MS } from "./limits.ts";
 
@@ -41,7 +49,7 @@ export function judgeModelError(
   if (!isTransient(error)) return { error: words, reason: "provider_refused", retryInMs: null };
   if (options.failures + 1 >= MAX_MODEL_ATTEMPTS) {
     return {
-      error: `The model could not be reached in ${MAX_MODEL_ATTEMPTS} attempts. ${words}`,
+      error: `The model gave no usable reply in ${MAX_MODEL_ATTEMPTS} attempts. Last: ${words}`,
       reason: "provider_unavailable",
       retryInMs: null,
     };
@@ -72,13 +80,21 @@ function isProviderError(error: unknown): boolean {
 
 /** Network errors, overload, and replies that make no sense: the same request may succeed later. */
 function isTransient(error: unknown): boolean {
-  if (error instanceof ModelTimeoutError || JSONParseError.isInstance(error)) return true;
-  if (TypeValidationError.isInstance(error)) return true;
+  if (error instanceof ModelTimeoutError || SENSELESS.some((kind) => kind.isInstance(error))) return true;
   if (!APICallError.isInstance(error)) return false;
   const status = error.statusCode;
   if (status === undefined || status < 400) return true;
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
+
+/** Replies that make no sense. */
+const SENSELESS = [
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoContentGeneratedError,
+  TypeValidationError,
+];
 
 function readRetryAfter(error: unknown): number {
   if (!APICallError.isInstance(error)) return 0;

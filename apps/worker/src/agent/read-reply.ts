@@ -10,7 +10,7 @@ import {
 } from "@tandem/engine/domain/json";
 import type { ModelUsage } from "@tandem/engine/domain/metrics";
 import type { ToolRequest } from "@tandem/engine/domain/tools";
-import { MAX_CALLS_PER_STEP } from "./limits.ts";
+import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS_PER_STEP } from "./limits.ts";
 
 /** One call of a reply. `fault` says why its arguments cannot be read; then `args` is empty. */
 export interface ReplyCall {
@@ -23,6 +23,8 @@ export interface Reply {
   text: string | null;
   reasoning: string | null;
   calls: ReplyCall[];
+  /** Calls beyond the limit, which were not taken. */
+  droppedCalls: number;
   usage: Omit<ModelUsage, "name">;
   /** The reply as the next request carries it: text and reasoning as they were, calls last. */
   internal: JsonObject;
@@ -34,7 +36,8 @@ export function readReply(
   usedProviderIds: ReadonlySet<string>,
 ): Reply {
   const taken = new Set(usedProviderIds);
-  const rawCalls = result.content.filter(isCall).slice(0, MAX_CALLS_PER_STEP);
+  const allCalls = result.content.filter(isCall);
+  const rawCalls = allCalls.slice(0, MAX_CALLS_PER_STEP);
   const calls = rawCalls.map(toReplyCall);
   const callParts = rawCalls.map((raw, i) =>
     toCallPart(raw, calls[i]?.request ?? { tool_name: "", args: {}, id: "" }, taken),
@@ -45,6 +48,7 @@ export function readReply(
     text: join(result.content, "text"),
     reasoning: join(result.content, "reasoning"),
     calls,
+    droppedCalls: allCalls.length - rawCalls.length,
     usage: {
       input_tokens: toCount(inputTokens.total),
       output_tokens: toCount(outputTokens.total),
@@ -78,6 +82,9 @@ function toReplyCall(raw: RawCall): ReplyCall {
 /** Arguments are a JSON object; an empty text means none. Nothing else is guessed: a cut-off text is a fault. */
 function readArguments(input: string): { args: JsonObject; fault: string | null } {
   if (input.trim() === "") return { args: {}, fault: null };
+  if (input.length > MAX_ARGUMENT_CHARACTERS) {
+    return { args: {}, fault: `they are longer than ${MAX_ARGUMENT_CHARACTERS} characters` };
+  }
   if (jsonTextDepth(input) > MAX_JSON_DEPTH)
     return { args: {}, fault: `they nest deeper than ${MAX_JSON_DEPTH} levels` };
   try {

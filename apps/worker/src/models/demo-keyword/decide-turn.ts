@@ -127,6 +127,6 @@ function introduce(conversation: Conversation, offered: readonly FillableTool[])
     names.length === 0 || conversation.message === "" ? "" : " None of them seems to fit your message.";
   return (
     `I am demo/keyword, a demo model without a language model behind it. ${offer}${why} ` +
-    "For real answers set TANDEM_MODEL (for example openai/gpt-4.1-mini) and that provider's key (OPENAI_API_KEY)."
+    "For real answers set TANDEM_MODEL (for example openai/gpt-5-mini) and that provider's key (OPENAI_API_KEY)."
   );
 }
