@@ -140,7 +140,7 @@ describe(`the services of docker-compose.yml ${hasRedis ? "on Postgres and Redis
 
   async function startApi(): Promise<{ process: TestProcess; wire: Wire }> {
     const process = start(services.api);
-    const [, url = ""] = await process.waitForLine(/"url":"([^"]+)"/);
+    const [, url = ""] = await process.waitForLine(/Server listening at (http:[^"]+)"/);
     return { process, wire: createWire(url, key) };
   }
 

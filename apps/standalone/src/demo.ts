@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SettingsError } from "@tandem/engine/domain/settings";
 import { createLogger } from "@tandem/engine/process";
-import { type SessionEvent, TandemClient, tool } from "@tandem/sdk";
+import { TandemClient, tool } from "@tandem/sdk";
 import { loadConfig, type StandaloneConfig } from "./config.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { type RunningStandalone, startStandalone } from "./start-standalone.ts";
@@ -78,12 +78,15 @@ async function runOneSession(
     tools: [getOrderStatus],
     signal,
   });
-  const onEvent = (event: SessionEvent) => narrator.event(event);
-  const result = await session.waitForCompletion({ onEvent, signal }).catch(async (error: unknown) => {
-    // A worker that closes lets its steps end first; one whose session is cancelled does not wait for the model.
-    if (signal.aborted) await session.cancel();
-    throw error;
+  signal.throwIfAborted();
+  const wait = new AbortController();
+  // A cancelled session ends the wait by itself, and its worker does not wait for the model.
+  signal.addEventListener("abort", () => session.cancel().catch((error) => wait.abort(error)));
+  const result = await session.waitForCompletion({
+    onEvent: (event) => narrator.event(event),
+    signal: wait.signal,
   });
+  signal.throwIfAborted();
   narrator.answer(String(result.answer ?? result.error));
   narrator.done(`${result.status} after ${result.events.length} events`, `session ${result.sessionId}`);
   narrator.next([

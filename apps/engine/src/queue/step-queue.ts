@@ -77,7 +77,7 @@ interface WorkerHandle extends ErrorSource {
 export function createStepQueue(options: StepQueueOptions): StepQueue {
   const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
   const queue = backend.createQueue();
-  queue.on("error", (error) => options.log.warn({ err: error }, "the step queue has a problem"));
+  queue.on("error", ({ message }) => options.log.warn({ reason: message }, "the step queue has a problem"));
   return {
     async add(step, { delayMs = 0 } = {}) {
       const data = { session_id: step.sessionId, fence: step.fence };
@@ -95,7 +95,9 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
         (data) => run({ sessionId: data.session_id, fence: data.fence }),
         concurrency,
       );
-      worker.on("error", (error) => options.log.warn({ err: error }, "the step worker has a problem"));
+      worker.on("error", ({ message }) =>
+        options.log.warn({ reason: message }, "the step worker has a problem"),
+      );
       worker.on("failed", (job, error) =>
         options.log.error({ err: error, job: job?.id }, "a step job failed"),
       );
