@@ -1,6 +1,7 @@
 // What commands and queries work with: the database, the queue of steps, and the wake-ups. One per process.
 import type pg from "pg";
 import type { Logger } from "pino";
+import { settleWithin } from "./domain/time-limit.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
 import { createPool } from "./postgres/pool.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
@@ -59,21 +60,12 @@ export function createEngine(options: EngineOptions): Engine {
     async close() {
       isClosing = true;
       for (const close of [wake.close, queue.close, () => catalogue.$disconnect(), () => pool.end()]) {
-        await closeWithin(CLOSE_MS, close).catch((error: Error) => {
+        await settleWithin(CLOSE_MS, close()).catch((error: Error) => {
           log.warn({ reason: error.message }, "a connection could not be closed in good order");
         });
       }
     },
   };
-}
-
-/** Rejects when closing takes too long; what still hangs then ends with the process. */
-export async function closeWithin(limitMs: number, close: () => Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`closing took longer than ${limitMs} ms`)), limitMs);
-  });
-  await Promise.race([close(), timeout]).finally(() => clearTimeout(timer));
 }
 
 /**

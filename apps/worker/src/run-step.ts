@@ -45,9 +45,9 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   try {
     const effects = await takeTurn(context, step, scope.signal);
     const isWritten = await persist(scope.signal, () => write(engine, claim, effects));
-    if (!isWritten) await reportLost(context, claim);
+    if (!isWritten) reportLost(context, claim);
   } catch (error) {
-    if (lease.signal.aborted) await reportLost(context, claim);
+    if (lease.signal.aborted) reportLost(context, claim);
     else if (stopping.aborted) await returnStep(engine, claim);
     else if (isDatabaseUnavailable(error)) throw error;
     else await recordFault(context, step, error);
@@ -100,7 +100,7 @@ const PERSIST_WAIT_MS = 500;
  * The claim is gone: to another worker, to a cancel, or to this one's own commit whose answer got lost on the way. In
  * the last case nobody has told the waiting clients yet.
  */
-async function reportLost({ engine }: StepContext, claim: Claim): Promise<void> {
+function reportLost({ engine }: StepContext, claim: Claim): void {
   engine.log.info({ session: claim.sessionId, fence: claim.fence }, "the claim is gone; nothing was written");
   engine.wake.publish(claim.sessionId);
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { sweep } from "@tandem/engine/commands/sweep";
-import { closeWithin, type Engine } from "@tandem/engine/engine";
+import { settleWithin } from "@tandem/engine/domain/time-limit";
+import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
 import { runStep } from "./run-step.ts";
 
@@ -49,7 +50,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
     async close() {
       clearInterval(timer);
       const grace = setTimeout(() => stopping.abort(), GRACE_MS);
-      await closeWithin(GRACE_MS + HAND_BACK_MS, () => consumer.close()).catch((error: Error) => {
+      await settleWithin(GRACE_MS + HAND_BACK_MS, consumer.close()).catch((error: Error) => {
         engine.log.warn(
           { reason: error.message },
           "the queue did not let the worker go; its steps are taken over",

@@ -71,9 +71,9 @@ function findNodeFault(node: JsonValue, path: (string | number)[], depth: number
       msg: `$ref ${JSON.stringify(node.$ref)} is not local; only #… is followed`,
     };
   }
-  const forbidden = FORBIDDEN.find((key) => typeof node[key] === "string" || node[key] === true);
-  const isRootId = depth === 0 && forbidden === "$id";
-  if (forbidden !== undefined && !isRootId) {
+  const names = depth === 0 ? FORBIDDEN : [...FORBIDDEN, "$id"];
+  const forbidden = names.find((key) => typeof node[key] === "string" || node[key] === true);
+  if (forbidden !== undefined) {
     return { path: [...path, forbidden], msg: `${forbidden} is not supported` };
   }
   const patterns = isJsonObject(node.patternProperties) ? Object.keys(node.patternProperties) : [];
@@ -87,7 +87,7 @@ function findNodeFault(node: JsonValue, path: (string | number)[], depth: number
 }
 
 /** Keywords that would name a schema beyond itself, or turn its check into a promise that is always true. */
-const FORBIDDEN = ["$async", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"];
+const FORBIDDEN = ["$async", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"];
 
 function firstFault(
   entries: Iterable<[string | number, JsonValue]>,

@@ -1,4 +1,5 @@
-// Running code that a caller's input can make arbitrarily slow: a regular expression, a schema that refers to itself.
+// Limits on time: for code that a caller's input can make arbitrarily slow, as a regular expression, and for answers
+// of parts that may be away.
 import { createContext, Script } from "node:vm";
 
 /** The work took longer than it may. */
@@ -29,4 +30,15 @@ export function withTimeLimit<T>(limitMs: number, work: () => T): T {
   } finally {
     context.work = outer;
   }
+}
+
+/**
+ * The work's result, or a {@link TimeLimitError} when it takes too long. The work itself goes on; nobody waits for it.
+ */
+export async function settleWithin<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeLimitError(limitMs)), limitMs);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

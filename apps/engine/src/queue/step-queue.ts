@@ -3,6 +3,7 @@
 import { createPostgresBackend, type JobsOptions, type PgPool, Queue, Worker, withBackend } from "bullmq";
 import pg from "pg";
 import type { Logger } from "pino";
+import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
 import { surviveBrokenConnections } from "../postgres/pool.ts";
 
@@ -85,7 +86,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       // A job that a worker took and never claimed stays active for a while: what is put back needs another id.
       const putBack = step.putBack === undefined ? "" : `.${step.putBack}`;
       const jobId = `${step.sessionId}.${step.fence}${putBack}`;
-      await withTimeout(queue.add("step", data, { ...JOB_OPTIONS, jobId, delay: delayMs }));
+      await settleWithin(ADD_TIMEOUT_MS, queue.add("step", data, { ...JOB_OPTIONS, jobId, delay: delayMs }));
     },
     async ready() {
       await queue.getJobCountByTypes("active");
@@ -108,17 +109,6 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       await backend.close();
     },
   };
-}
-
-async function withTimeout(work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the queue did not answer in ${ADD_TIMEOUT_MS} ms`)),
-      ADD_TIMEOUT_MS,
-    );
-  });
-  await Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
 function redisBackend(url: string): Backend {

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { TandemError } from "@tandem/engine/domain/errors";
+import { settleWithin } from "@tandem/engine/domain/time-limit";
 import { listProbes } from "@tandem/engine/queries/check-readiness";
 import type { ApiContext, App } from "../../context.ts";
 import { errorReplies } from "../../schemas/errors.ts";
@@ -28,15 +29,9 @@ export function getReadinessRoute(app: App, { engine }: ApiContext): void {
 }
 
 async function check(what: string, probe: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
-  });
   try {
-    await Promise.race([probe, timeout]);
+    await settleWithin(CHECK_TIMEOUT_MS, probe);
   } catch (error) {
     throw new TandemError("unavailable", `${what} is out of reach`, { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
