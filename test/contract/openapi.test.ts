@@ -12,7 +12,7 @@ const everyRoute = ["401", "422", "429", "503"];
 
 /** Statuses beyond those of every route, where they can happen. */
 const furtherErrors: Record<string, string[]> = {
-  createSession: ["404", "413", "415"],
+  createSession: ["404", "409", "413", "415"],
   listSessions: [],
   getSession: ["404"],
   cancelSession: ["404"],

@@ -74,6 +74,22 @@ describe("error replies", () => {
     expect(replies.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
   });
 
+  it("are 409 for a create request while another one holds its key", async () => {
+    const other = await stack.engine.pool.connect();
+    await other.query("BEGIN");
+    await other.query(
+      `INSERT INTO idempotency_keys (organization_id, key, body_hash, session_id)
+       SELECT id, 'held', '', gen_random_uuid() FROM organizations WHERE name = 'default'`,
+    );
+    const options = { body: { agent: { name: "x" } }, headers: { "idempotency-key": "held" } };
+    const reply = await wire.send("POST", "/sessions", options);
+    await other.query("ROLLBACK");
+    other.release();
+    expect(reply).toMatchObject({ status: 409, body: { code: "idempotency_in_flight" } });
+    expect(reply.headers.get("retry-after")).toBe("1");
+    expect((await wire.send("POST", "/sessions", options)).status).toBe(201);
+  });
+
   it("are 409 for results of a session that has ended", async () => {
     const id = await wire.create({ agent: "tandem/assistant", messages: "Hello." });
     await wire.until(id, "completed");

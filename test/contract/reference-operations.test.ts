@@ -24,8 +24,6 @@ const meant: Record<string, string> = {
   "DELETE /api/v2/agents/{agent_name} path agent_name": "minLength 1, maxLength 127",
   // Receipts of each result, in JSON (design §4).
   "POST /api/v2/sessions/{id}/tool_results response 202": "a body",
-  // Not of this version: the header is accepted and means nothing yet.
-  "POST /api/v2/sessions header Idempotency-Key": "missing",
 };
 
 /** A parameter of either document in the same words. A URL has no null, so `nullable` says nothing there. */

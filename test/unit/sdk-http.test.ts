@@ -28,6 +28,21 @@ const answerWith = (...replies: FakeReply[]) => {
 };
 const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 
+describe("a session's creation", () => {
+  it("with an idempotency key carries it, and is tried again after an outage", async () => {
+    answerWith(busy(503), { status: 201, body: { id: fakeSessionId } });
+    const session = await newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
+    expect(session.id).toBe(fakeSessionId);
+    expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(["order-7", "order-7"]);
+  });
+
+  it("without one is not repeated: it might start twice", async () => {
+    answerWith(busy(503), { status: 201, body: { id: fakeSessionId } });
+    await expect(newClient().startSession({ agent: "a" })).rejects.toMatchObject({ status: 503 });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe("an operation", () => {
   it("takes path, query and body, and gives the data", async () => {
     answerWith({ status: 200, body: { items: [], total: 0, page: 1 } });

@@ -49,9 +49,13 @@ export class TandemClient extends TandemApi {
 
   /** Starts a session and gives its handle. Calls of `tools` run while `handle.waitForCompletion()` waits. */
   async startSession(options: StartSessionOptions): Promise<SessionHandle> {
-    const { signal, tools = [] } = options;
+    const { signal, tools = [], idempotencyKey } = options;
     const body = toSessionRequest(options);
-    const { id } = await this.createSession({ body, ...(signal ? { signal } : {}) });
+    const { id } = await this.createSession({
+      body,
+      ...(signal ? { signal } : {}),
+      ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),
+    });
     return new SessionHandle(id, { api: this, tools });
   }
 

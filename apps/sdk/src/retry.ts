@@ -11,9 +11,10 @@ const repeatableMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 
 /**
  * True when the same request may be sent again after this error: always after 408 and 429, since nothing was admitted;
- * after a 5xx or a broken connection only where a repeat is harmless. A repeated tool result is: it gets a receipt.
+ * after a 5xx or a broken connection only where a repeat is harmless. A repeated tool result is: it gets a receipt. So
+ * is what has an Idempotency-Key.
  */
-export function isRepeatable(request: { method: string; url: string }, error: unknown): boolean {
+export function isRepeatable(request: Pick<Request, "method" | "url" | "headers">, error: unknown): boolean {
   const status = error instanceof APIError ? error.status : null;
   if (status === 408 || status === 429) return true;
   if (repeatableMethods.has(request.method)) {
@@ -21,7 +22,8 @@ export function isRepeatable(request: { method: string; url: string }, error: un
       ? error instanceof ConnectionError || error instanceof TimeoutError
       : status >= 500;
   }
-  return request.method === "POST" && request.url.endsWith("/tool_results") && isOutage(error);
+  const isHarmless = request.url.endsWith("/tool_results") || request.headers.has("idempotency-key");
+  return request.method === "POST" && isHarmless && isOutage(error);
 }
 
 /** How long to wait before the next attempt, in ms: what the server asked for, else doubling from 0.5 s to 8 s. */

@@ -26,6 +26,11 @@ export interface SessionOptions {
   /** Groups sessions; lists can be narrowed by it. */
   groupId?: string | undefined;
   parentSessionId?: string | undefined;
+  /**
+   * For 24 hours the same key with the same request gives the same session: a program that starts again does not start
+   * its session twice. With a key, creation is also tried again after an outage.
+   */
+  idempotencyKey?: string | undefined;
   /** Dotted paths to values that replace those of the agent, for example `agent.instructions`. */
   overrides?: Record<string, unknown> | undefined;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { sweep } from "@tandem/engine/commands/sweep";
+import { sweep, sweepExpired } from "@tandem/engine/commands/sweep";
 import { settleWithin } from "@tandem/engine/domain/time-limit";
 import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
@@ -34,6 +34,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
     isSweeping = true;
     try {
       const count = await sweep(engine, { overdueMs: config.sweepMs });
+      await sweepExpired(engine);
       if (count > 0) engine.log.info({ count }, "steps were put back by the sweep");
     } catch (error) {
       engine.log.warn({ err: error }, "the sweep failed; the next one tries again");

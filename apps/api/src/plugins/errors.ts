@@ -16,6 +16,7 @@ const HTTP_STATUS = {
   agent_not_found: 404,
   calls_unknown: 404,
   session_finished: 409,
+  idempotency_in_flight: 409,
   result_conflict: 409,
   agent_exists: 409,
   agent_read_only: 409,
@@ -28,7 +29,7 @@ const HTTP_STATUS = {
   internal: 500,
 } as const satisfies Record<ErrorCode, number>;
 
-/** When a client may try again after a 503, in whole seconds. */
+/** When a client may try again after an error that passes, in whole seconds. */
 const RETRY_AFTER_S = 1;
 
 /** Errors of Fastify itself, in our words. */
@@ -144,7 +145,8 @@ function sendError(error: TandemError, request: FastifyRequest, reply: FastifyRe
   const status = HTTP_STATUS[error.code];
   if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   else request.log.info({ code: error.code }, error.message);
-  if (status === 503) reply.header("retry-after", RETRY_AFTER_S);
+  const isPassing = status === 503 || error.code === "idempotency_in_flight";
+  if (isPassing) reply.header("retry-after", RETRY_AFTER_S);
   if (status === 401) reply.header("www-authenticate", "Bearer");
   return reply
     .code(status)

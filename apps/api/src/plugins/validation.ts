@@ -31,7 +31,7 @@ const PARTS: Record<string, string> = {
 /** Compiles a route's schema; its check throws the 422 itself. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const ajv = httpPart === "body" ? bodies : urls;
-  const validate = ajv.compile(schema);
+  const validate = ajv.compile(httpPart === "headers" ? withLowerCaseNames(schema) : schema);
   const part = PARTS[httpPart ?? "body"] ?? "body";
   return (value: unknown) => {
     const fault = findFault(validate, value, part);
@@ -39,6 +39,15 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     return { value };
   };
 };
+
+/** Headers arrive in lower case, whatever the document calls them. */
+function withLowerCaseNames(schema: TSchema): TSchema {
+  const entries = Object.entries(schema.properties ?? {});
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}
 
 /** Checks one value against a schema that is made for it and not used again: nothing of it is kept. */
 export function checkOnce(schema: object, value: unknown, loc: (string | number)[]): Fault | null {

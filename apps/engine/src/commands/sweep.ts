@@ -1,5 +1,11 @@
 import type { Engine } from "../engine.ts";
+import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps } from "../postgres/leases.ts";
+
+/** Forgets what is kept for a time only. */
+export async function sweepExpired(engine: Engine): Promise<void> {
+  await deleteOldIdempotencyKeys(engine.pool);
+}
 
 /** Most steps that one sweep puts back; the next one takes the rest. */
 const SWEEP_LIMIT = 1_000;

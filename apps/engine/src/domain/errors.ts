@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   agent_not_found: "No such agent in this organization.",
   calls_unknown: "None of the posted results fits a call of the session.",
   session_finished: "The session has ended; it takes no more tool results.",
+  idempotency_in_flight: "Another request with the same Idempotency-Key is under way.",
   result_conflict: "The calls were settled before, with other content.",
   agent_exists: "An agent of this name exists.",
   agent_read_only: "The agent is built in and cannot be changed.",

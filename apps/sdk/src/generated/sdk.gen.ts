@@ -71,7 +71,7 @@ export class TandemApi extends HeyApiClient {
     /**
      * Create a session
      *
-     * The session starts at once; poll its changes. 404 when the named agent does not exist.
+     * The session starts at once; poll its changes. 404 when the named agent does not exist; 409 while another request with the same `Idempotency-Key` is under way.
      */
     public createSession<ThrowOnError extends boolean = true>(options: Options<CreateSessionData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateSessionResponses, CreateSessionErrors, ThrowOnError, 'data'>({

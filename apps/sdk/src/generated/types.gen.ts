@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -842,6 +842,12 @@ export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsRespo
 
 export type CreateSessionData = {
     body: SessionRequest;
+    headers?: {
+        /**
+         * For 24 hours the same key with the same body gives the same session.
+         */
+        'Idempotency-Key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/api/v2/sessions';
@@ -856,6 +862,10 @@ export type CreateSessionErrors = {
      * No such thing in this organization.
      */
     404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */

@@ -1,4 +1,6 @@
-import { createSession } from "@tandem/engine/commands/create-session";
+import { Type } from "@sinclair/typebox";
+import { createSession, type IdempotencyKey } from "@tandem/engine/commands/create-session";
+import type { JsonValue } from "@tandem/engine/domain/json";
 import { getAgent } from "@tandem/engine/queries/find-agent";
 import { getSession } from "@tandem/engine/queries/sessions";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
@@ -7,6 +9,16 @@ import { SessionRequest } from "../../schemas/session-request.ts";
 import { Session, toSession } from "../../schemas/sessions.ts";
 import { ref } from "../../schemas/typebox.ts";
 import { resolveRequest } from "../../session-request/resolve-request.ts";
+
+const Headers = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "For 24 hours the same key with the same body gives the same session.",
+    }),
+  ),
+});
 
 /** `POST /sessions`: creates a session and starts it. */
 export function createSessionRoute(app: App, { engine, models }: ApiContext): void {
@@ -17,9 +29,12 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
       operationId: "createSession",
       tags: ["sessions"],
       summary: "Create a session",
-      description: "The session starts at once; poll its changes. 404 when the named agent does not exist.",
+      description:
+        "The session starts at once; poll its changes. 404 when the named agent does not exist; 409 while another " +
+        "request with the same `Idempotency-Key` is under way.",
+      headers: Headers,
       body: ref(SessionRequest),
-      response: { 201: ref(Session), ...errorsOfBody(404) },
+      response: { 201: ref(Session), ...errorsOfBody(404, 409) },
     },
     async handler(request, reply) {
       const principal = principalOf(request);
@@ -28,8 +43,16 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
         models,
         findAgent: (name) => getAgent(engine, organizationId, name),
       });
-      const sessionId = await createSession(engine, { principal, ...resolved });
+      const sessionId = await createSession(engine, {
+        principal,
+        ...resolved,
+        idempotency: toIdempotency(request.raw.headers["idempotency-key"], request.body),
+      });
       return reply.code(201).send(toSession(await getSession(engine, { organizationId, sessionId })));
     },
   });
+}
+
+function toIdempotency(key: string | string[] | undefined, body: unknown): IdempotencyKey | undefined {
+  return typeof key === "string" ? { key, body: body as JsonValue } : undefined;
 }
