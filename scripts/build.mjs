@@ -13,6 +13,7 @@ const programs = {
   worker: "apps/worker/src/main.ts",
   migrate: "apps/engine/src/migrate-command.ts",
   tandem: "apps/standalone/src/main.ts",
+  keys: "apps/standalone/src/keys.ts",
   "postgres-keeper": "apps/standalone/src/embedded-postgres/postgres-keeper.ts",
 };
 

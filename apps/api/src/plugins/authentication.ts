@@ -38,7 +38,7 @@ export function requireApiKey(app: App, context: ApiContext): void {
       );
     }
     const principal = await identify(key);
-    if (!principal) throw new TandemError("unauthorized", "The API key is unknown.");
+    if (!principal) throw new TandemError("unauthorized", "The API key is unknown, expired or revoked.");
     request.principal = principal;
   });
 }

@@ -12,6 +12,11 @@ export function newApiKey(): string {
   return `tdm_${randomBytes(32).toString("base64url")}`;
 }
 
+/** The first characters of a key, by which a person knows it in a list. They are no help in guessing the rest. */
+export function toKeyHint(key: string): string {
+  return `${key.slice(0, 8)}…`;
+}
+
 /** What is stored of a key. Keys carry 256 random bits, so one fast hash is enough: there is nothing to guess. */
 export function hashApiKey(key: string): Buffer<ArrayBuffer> {
   return Buffer.from(createHash("sha256").update(key).digest());

@@ -1,0 +1,99 @@
+// `npm run keys`: makes, lists and revokes API keys, on the database of DATABASE_URL or beside a running `npm start`.
+import { parseArgs } from "node:util";
+import { createApiKey, type KeyContext, listApiKeys, revokeApiKey } from "@tandem/engine/commands/api-keys";
+import { createCatalogue } from "@tandem/engine/postgres/catalogue";
+import { migrate } from "@tandem/engine/postgres/migrate";
+import { createPool } from "@tandem/engine/postgres/pool";
+import { findConnection } from "./embedded-postgres/connection-file.ts";
+
+const USAGE = `Usage:
+  npm run keys -- create --org NAME [--name NAME] [--user NAME] [--expires DAYS]
+  npm run keys -- list
+  npm run keys -- revoke ID
+
+The database is that of DATABASE_URL, else that of the stack that runs on TANDEM_DATA_DIR (default .tandem).`;
+
+/** A fault of the command's user, told without a stack. */
+class UsageError extends Error {}
+
+async function main(argv: string[]): Promise<void> {
+  const { values, positionals } = readArguments(argv);
+  const [command, id] = positionals;
+  if (command === "create") return withKeys((context) => create(context, values));
+  if (command === "list") return withKeys(list);
+  if (command === "revoke" && id !== undefined) return withKeys((context) => revoke(context, id));
+  throw new UsageError(USAGE);
+}
+
+type Values = { org?: string; name?: string; user?: string; expires?: string };
+
+function readArguments(argv: string[]): { values: Values; positionals: string[] } {
+  const text = { type: "string" } as const;
+  try {
+    const options = { org: text, name: text, user: text, expires: text };
+    return parseArgs({ args: argv, options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+async function withKeys(work: (context: KeyContext) => Promise<void>): Promise<void> {
+  const url = await findDatabase();
+  await migrate(url);
+  const pool = createPool({ url, max: 2, applicationName: "tandem-keys", onError: () => undefined });
+  try {
+    await work({ pool, catalogue: createCatalogue(pool) });
+  } finally {
+    await pool.end();
+  }
+}
+
+async function findDatabase(): Promise<string> {
+  const given = process.env.DATABASE_URL?.trim();
+  if (given) return given;
+  const dataDir = process.env.TANDEM_DATA_DIR?.trim() || ".tandem";
+  const connection = await findConnection(dataDir);
+  if (connection) return connection.databaseUrl;
+  throw new UsageError(
+    `No stack runs on ${dataDir}: start it with npm start, or set DATABASE_URL or TANDEM_DATA_DIR.`,
+  );
+}
+
+/** The key is alone on the last line, so that a script can take it: `npm run -s keys -- create … | tail -1`. */
+async function create(context: KeyContext, { org, name, user, expires }: Values): Promise<void> {
+  if (!org) throw new UsageError(`--org is missing.\n\n${USAGE}`);
+  const days = expires === undefined ? undefined : Number(expires);
+  if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= 36_500)) {
+    throw new UsageError(
+      `--expires is ${JSON.stringify(expires)}: a whole number of days, 1 to 36500, is right.`,
+    );
+  }
+  const { id, key } = await createApiKey(context, { organization: org, name, user, expiresDays: days });
+  process.stdout.write(`Key ${id} of organization ${org}. It is shown this once:\n${key}\n`);
+}
+
+async function list(context: KeyContext): Promise<void> {
+  const day = (time: Date | null) => time?.toISOString().slice(0, 16).replace("T", " ") ?? "never";
+  for (const key of await listApiKeys(context)) {
+    const end = key.revokedAt ? `revoked ${day(key.revokedAt)}` : `expires ${day(key.expiresAt)}`;
+    const who = `${key.organization}/${key.userName}`;
+    process.stdout.write(
+      `${key.id}  ${key.hint}  ${who}  ${key.name}  ${end}  last used ${day(key.lastUsedAt)}\n`,
+    );
+  }
+}
+
+async function revoke(context: KeyContext, id: string): Promise<void> {
+  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+  if (!isUuid || !(await revokeApiKey(context, id)))
+    throw new UsageError(`There is no key ${id}; \`list\` shows them.`);
+  process.stdout.write(`Key ${id} is revoked.\n`);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isTold = error instanceof UsageError || (error as Error).name === "TandemError";
+  process.stderr.write(`${isTold ? (error as Error).message : String((error as Error).stack ?? error)}\n`);
+  process.exitCode = 1;
+}
