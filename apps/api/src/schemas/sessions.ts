@@ -1,6 +1,7 @@
 // Sessions as they are shown. `Session` and `SessionSummary` are closed: nothing of ours goes in there.
 import { type Static, Type } from "@sinclair/typebox";
 import { END_REASONS, SESSION_ERROR_CODES, SESSION_STATUSES } from "@tandem/engine/domain/session-state";
+import { toWaitingOn, WAITS, type WaitingOn as WaitingOnValue } from "@tandem/engine/domain/waiting-on";
 import type { SessionSummaryRow, SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
 import { AnswerOutcome, Metrics, ModelUsage, SessionEvent } from "./events.ts";
 import { UserMessageEvent } from "./messages.ts";
@@ -14,6 +15,20 @@ export const EndReason = stringEnum(END_REASONS, {
   description: "Why the session ended. More exact than `error_code`, and set for good ends too.",
 });
 
+export const WaitingOn = Type.Object(
+  {
+    what: stringEnum(WAITS, {
+      description:
+        "`worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the " +
+        "model failed and is asked again at the deadline. `tool_results`: calls wait for the caller.",
+    }),
+    since: timestamp(),
+    deadline: nullable(timestamp(), { description: "When something happens by itself, if it does." }),
+    heartbeat_at: nullable(timestamp(), { description: "When the worker was last heard of." }),
+  },
+  { $id: "WaitingOn" },
+);
+
 export const SessionStatus = Type.Object(
   {
     status: ref(TrajectoryStatus),
@@ -24,6 +39,9 @@ export const SessionStatus = Type.Object(
     usage_per_model: Type.Array(ref(ModelUsage)),
     subagent_session_ids: Type.Array(Type.String({ format: "uuid" })),
     reason: nullable(ref(EndReason)),
+    waiting_on: nullable(ref(WaitingOn), {
+      description: "What a live session waits for; null when it has ended.",
+    }),
   },
   { $id: "SessionStatus" },
 );
@@ -105,7 +123,14 @@ export function toSessionStatus(row: StatusRow): Static<typeof SessionStatus> {
     usage_per_model: row.usage,
     subagent_session_ids: [],
     reason: row.reason,
+    waiting_on: toWaitingOnReply(toWaitingOn(row)),
   };
+}
+
+function toWaitingOnReply(waiting: WaitingOnValue | null): Static<typeof WaitingOn> | null {
+  if (!waiting) return null;
+  const { what, since, deadline, heartbeatAt } = waiting;
+  return { what, since: since.toISOString(), deadline: toTime(deadline), heartbeat_at: toTime(heartbeatAt) };
 }
 
 /** A session in the wire's shape. The nested status is the whole `SessionStatus`. */
@@ -147,6 +172,7 @@ export const sessionSchemas = [
   TrajectoryStatus,
   SessionErrorCode,
   EndReason,
+  WaitingOn,
   SessionStatus,
   Session,
   SessionSummary,

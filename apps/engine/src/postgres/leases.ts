@@ -18,7 +18,7 @@ export async function claimSession(
 ): Promise<ClaimedSessionRow | null> {
   const { rows } = await tx.query<ClaimedSessionRow>(
     `UPDATE sessions
-        SET fence = fence + 1, claims = claims + 1, worker = $3, lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+        SET fence = fence + 1, claims = claims + 1, worker = $3, claimed_at = clock_timestamp(), heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $2 * interval '1 millisecond'
       WHERE id = $1 AND status = ANY($4) AND due_at <= clock_timestamp()
         AND (lease_until IS NULL OR lease_until < clock_timestamp())
      RETURNING ${CLAIMED_SESSION_COLUMNS}`,
@@ -33,7 +33,8 @@ export async function renewLease(
   claim: { sessionId: string; fence: number; leaseMs: number },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE sessions SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+    `UPDATE sessions
+        SET heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $3 * interval '1 millisecond'
       WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`,
     [claim.sessionId, claim.fence, claim.leaseMs],
   );

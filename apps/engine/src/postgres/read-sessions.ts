@@ -6,11 +6,11 @@ import type { ModelUsage } from "../domain/metrics.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
+import type { SessionTimes } from "../domain/waiting-on.ts";
 import type { Queryable } from "./pool.ts";
 
-/** A session's status with what it used and why it ended. */
-export interface StatusRow {
-  status: WireStatus;
+/** A session's status with what it used, what it waits for and why it ended. */
+export interface StatusRow extends SessionTimes {
   error: string | null;
   errorCode: SessionErrorCode | null;
   outcome: AnswerOutcome | null;
@@ -29,7 +29,11 @@ export interface SessionView extends StatusRow {
   finishedAt: Date | null;
 }
 
-const STATUS_COLUMNS = `status, error, error_code AS "errorCode", outcome, reason, steps, usage`;
+const STATUS_COLUMNS = `
+  status, error, error_code AS "errorCode", outcome, reason, steps, usage, state_since AS "stateSince",
+  due_at AS "dueAt", coalesce(due_at > clock_timestamp(), false) AS "isDueLater", lease_until AS "leaseUntil",
+  coalesce(lease_until > clock_timestamp(), false) AS "isLeased", claimed_at AS "claimedAt",
+  heartbeat_at AS "heartbeatAt"`;
 
 /** Reads a session's status; null when the organization has no such session. */
 export async function readStatus(

@@ -77,6 +77,12 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
     );
     return `${column} = $${values.length}`;
   });
+  if (update.patch.status !== undefined) {
+    values.push(update.patch.status);
+    assignments.push(
+      `state_since = CASE WHEN status = $${values.length} THEN state_since ELSE clock_timestamp() END`,
+    );
+  }
   if (update.due === "now") assignments.push("due_at = clock_timestamp()");
   else if (update.due === "not") assignments.push("due_at = NULL");
   else if (update.due !== "unchanged") {

@@ -662,6 +662,22 @@ export type SessionErrorCode = 'environment_error' | 'no_answer' | 'answer_valid
  */
 export type EndReason = 'answered' | 'max_steps' | 'cancelled' | 'error_limit' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
 
+export type WaitingOn = {
+    /**
+     * `worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: calls wait for the caller.
+     */
+    what: 'worker' | 'model' | 'model_retry' | 'tool_results';
+    since: string;
+    /**
+     * When something happens by itself, if it does.
+     */
+    deadline: string | null;
+    /**
+     * When the worker was last heard of.
+     */
+    heartbeat_at: string | null;
+};
+
 export type SessionStatus = {
     status: TrajectoryStatus;
     /**
@@ -677,6 +693,10 @@ export type SessionStatus = {
     usage_per_model: Array<ModelUsage>;
     subagent_session_ids: Array<string>;
     reason: EndReason | null;
+    /**
+     * What a live session waits for; null when it has ended.
+     */
+    waiting_on: WaitingOn | null;
 };
 
 export type Session = {
