@@ -33,6 +33,8 @@ export interface TestStack {
   databaseUrl: string;
   engine: Engine;
   databaseProxy: TcpProxy | null;
+  /** The settings of its processes, for more of them. */
+  env: Record<string, string>;
   model: FakeModel;
   config: { api: ApiConfig; worker: ReturnType<typeof loadWorkerConfig> };
   /** Starts one more worker on an engine of its own. */
@@ -97,6 +99,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     baseUrl: api.baseUrl,
     databaseUrl: database.url,
     databaseProxy,
+    env,
     engine,
     model,
     config: { api: loadApiConfig(env), worker: loadWorkerConfig(env) },
