@@ -1,4 +1,4 @@
-# One image for every process: the API by default, `node dist/worker.js` and `node dist/migrate.js` by command.
+# One image for every process: the API by default, `node dist/worker.js`, `node dist/migrate.js` and `node dist/keys.js` by command.
 
 FROM node:20.20.2-bookworm-slim AS manifests
 WORKDIR /app

@@ -40,7 +40,22 @@ describe("a create request with an Idempotency-Key", () => {
 
   it("leaves the key free when the creation fails", async () => {
     expect((await create("freed", { agent: "nobody" })).status).toBe(404);
+    await stack.engine.pool.query(
+      "ALTER TABLE sessions ADD CONSTRAINT no_poison CHECK (agent_name <> 'poison') NOT VALID",
+    );
+    const poisoned = { agent: { name: "poison" }, messages: "Hi" };
+    expect((await create("freed", poisoned)).status).toBe(500);
+    await stack.engine.pool.query("ALTER TABLE sessions DROP CONSTRAINT no_poison");
     expect((await create("freed", body())).status).toBe(201);
+  });
+
+  it("gives its session although the agent is gone since", async () => {
+    await wire.post("/agents", { name: "short-lived", description: "d" });
+    const sent = { agent: "short-lived", messages: "Hi" };
+    const first = await create("agent-gone", sent);
+    await wire.send("DELETE", "/agents/short-lived");
+    const again = await create("agent-gone", sent);
+    expect([again.status, again.body.id]).toEqual([201, first.body.id]);
   });
 
   it("is another organization's own", async () => {

@@ -1,6 +1,7 @@
 import { claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
+import { returnStep } from "@tandem/engine/commands/return-step";
 import { policyEvent } from "@tandem/engine/domain/events";
 import { runStep } from "@tandem/worker/run-step";
 import pg from "pg";
@@ -117,6 +118,22 @@ describe("a step", () => {
     expect(await claim(id)).toBeNull();
     const done = await wire.until(id, "failed");
     expect(done).toMatchObject({ reason: "internal", error: expect.stringContaining("20 times") });
+  });
+
+  it("that ends every worker starts again for a message that waits", async () => {
+    const id = await create();
+    await admin.query("UPDATE sessions SET claims = 20 WHERE id = $1", [id]);
+    await wire.post(`/sessions/${id}/messages`, { message: "Still there?" });
+    expect(await claim(id)).toBeNull();
+    expect((await wire.get(`/sessions/${id}/status`)).body.status).toBe("pending");
+    expect(JSON.stringify((await claim(id))?.events)).toContain("Still there?");
+  });
+
+  it("that is handed back counts as not claimed", async () => {
+    const id = await create();
+    const step = await claim(id);
+    await returnStep(stack.engine, { sessionId: id, fence: step?.session.fence ?? -1 });
+    expect((await claim(id))?.session.claims).toBe(1);
   });
 
   it("whose model cannot even be asked ends readably, and does not come back for ever", async () => {

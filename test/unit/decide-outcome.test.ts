@@ -133,19 +133,26 @@ describe("the outcome of a reply", () => {
     ]);
   });
 
-  it("counts silence and useless calls apart", () => {
-    const useless = { ...situation, uselessSteps: 9 };
-    expect(decideOutcome(reply(null), useless).outcome).toMatchObject({
-      kind: "again",
-      nudges: 1,
-      uselessSteps: 0,
-    });
-    const silent = { ...situation, nudges: 2 };
-    expect(decideOutcome(reply(null, bad()), silent).outcome).toMatchObject({
-      kind: "again",
-      nudges: 0,
-      uselessSteps: 1,
-    });
+  it("ends a model that takes turns between silence and useless calls", () => {
+    let counted = { corrections: 0, nudges: 0, uselessSteps: 0 };
+    for (let step = 0; step < 20; step++) {
+      const said = step % 2 ? reply(null) : reply(null, bad());
+      const { outcome } = decideOutcome(said, { ...situation, ...counted });
+      if (outcome.kind === "fail") return expect(step).toBeLessThan(14);
+      expect(outcome.kind).toBe("again");
+      if (outcome.kind === "again") counted = outcome;
+    }
+    expect.unreachable();
+  });
+
+  it("spends one budget of time on all calls of a reply", () => {
+    const input_schema = { type: "object", properties: { a: { type: "string", pattern: "^(a|a)*$" } } };
+    const slow = Array.from({ length: 128 }, () => call("slow", { a: `${"a".repeat(60)}!` }));
+    const startedAt = performance.now();
+    const tools = [{ name: "slow", description: "d", input_schema }];
+    const { outcome } = decideOutcome(reply(null, ...slow), { ...situation, tools });
+    expect(outcome.kind).toBe("again");
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it("says how many calls were not taken", () => {

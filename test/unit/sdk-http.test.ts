@@ -30,10 +30,13 @@ const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 
 describe("a session's creation", () => {
   it("with an idempotency key carries it, and is tried again after an outage", async () => {
-    answerWith(busy(503), { status: 201, body: { id: fakeSessionId } });
+    const inFlight = { ...busy(409), body: { detail: "d", code: "idempotency_in_flight", request_id: "r" } };
+    answerWith(busy(503), inFlight, { status: 201, body: { id: fakeSessionId } });
     const session = await newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
     expect(session.id).toBe(fakeSessionId);
-    expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(["order-7", "order-7"]);
+    expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(
+      Array(3).fill("order-7"),
+    );
   });
 
   it("without one is not repeated: it might start twice", async () => {

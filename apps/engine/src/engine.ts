@@ -59,11 +59,12 @@ export function createEngine(options: EngineOptions): Engine {
     log,
     async close() {
       isClosing = true;
-      for (const close of [wake.close, queue.close, () => catalogue.$disconnect(), () => pool.end()]) {
-        await settleWithin(CLOSE_MS, close()).catch((error: Error) => {
-          log.warn({ reason: error.message }, "a connection could not be closed in good order");
-        });
-      }
+      const report = (error: Error) => {
+        log.warn({ reason: error.message }, "a connection could not be closed in good order");
+      };
+      const parts = [wake.close(), queue.close(), catalogue.$disconnect()];
+      await Promise.all(parts.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
+      await settleWithin(CLOSE_MS, pool.end()).catch(report);
     },
   };
 }

@@ -4,6 +4,7 @@ import { readFirstApiKey, SettingsError, SettingsReader } from "./domain/setting
 import { createCatalogue } from "./postgres/catalogue.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { createPool } from "./postgres/pool.ts";
+import { toStartFault } from "./process.ts";
 
 async function main(): Promise<void> {
   const reader = new SettingsReader(process.env);
@@ -23,19 +24,11 @@ async function main(): Promise<void> {
   );
 }
 
-function toWords(error: unknown): string {
-  const { code, stack } = error as NodeJS.ErrnoException;
-  const isUnreachable = code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN";
-  return isUnreachable
-    ? `The database cannot be reached (${code}): check DATABASE_URL.`
-    : String(stack ?? error);
-}
-
 // As the first process of a container, Node would ignore the signal. Each migration is one transaction.
 process.once("SIGTERM", () => process.exit(1));
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`${error instanceof SettingsError ? error.message : toWords(error)}\n`);
+  process.stderr.write(`${error instanceof SettingsError ? error.message : toStartFault(error)}\n`);
   process.exitCode = 1;
 }

@@ -6,8 +6,8 @@ import { type Environment, SettingsError } from "./domain/settings.ts";
 /** A second signal counts when it comes this long after the first: Ctrl-C through npm may arrive twice. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-/** Longest orderly end, in milliseconds. Past it the process exits with 1: what is lost, the sweep repairs. */
-const SHUTDOWN_TIMEOUT_MS = 30_000;
+/** Longest orderly end, in milliseconds: more than its parts may take together, less than compose waits. Past it the process exits with 1: what is lost, the sweep repairs. */
+const SHUTDOWN_TIMEOUT_MS = 38_000;
 
 /** Paths of log lines that could hold a key. */
 const SECRETS = ["req.headers.authorization", "headers.authorization", "*.apiKey", "*.password"];
@@ -63,6 +63,11 @@ export async function runProcess<C extends { logLevel: string }>(
     log.flush();
     setTimeout(() => process.exit(1), LOG_FLUSH_MS);
   }
+}
+
+/** An error that ended a command, for a person: advice where the cause is plain, else the stack. */
+export function toStartFault(error: unknown): string {
+  return adviseOnStart(error) ?? String((error as Error).stack ?? error);
 }
 
 /** What to do about an error at the start, when it has a plain cause. */

@@ -17,6 +17,7 @@ const repeatableMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 export function isRepeatable(request: Pick<Request, "method" | "url" | "headers">, error: unknown): boolean {
   const status = error instanceof APIError ? error.status : null;
   if (status === 408 || status === 429) return true;
+  if (error instanceof APIError && error.code === "idempotency_in_flight") return true;
   if (repeatableMethods.has(request.method)) {
     return status === null
       ? error instanceof ConnectionError || error instanceof TimeoutError

@@ -1,9 +1,11 @@
 // `npm run keys`: makes, lists and revokes API keys, on the database of DATABASE_URL or beside a running `npm start`.
 import { parseArgs } from "node:util";
 import { createApiKey, type KeyContext, listApiKeys, revokeApiKey } from "@tandem/engine/commands/api-keys";
+import { TandemError } from "@tandem/engine/domain/errors";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { migrate } from "@tandem/engine/postgres/migrate";
 import { createPool } from "@tandem/engine/postgres/pool";
+import { toStartFault } from "@tandem/engine/process";
 import { findConnection } from "./embedded-postgres/connection-file.ts";
 
 const USAGE = `Usage:
@@ -19,7 +21,10 @@ class UsageError extends Error {}
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = readArguments(argv);
   const [command, id] = positionals;
-  if (command === "create") return withKeys((context) => create(context, values));
+  if (command === "create") {
+    await migrate(await findDatabase());
+    return withKeys((context) => create(context, values));
+  }
   if (command === "list") return withKeys(list);
   if (command === "revoke" && id !== undefined) return withKeys((context) => revoke(context, id));
   throw new UsageError(USAGE);
@@ -39,7 +44,6 @@ function readArguments(argv: string[]): { values: Values; positionals: string[] 
 
 async function withKeys(work: (context: KeyContext) => Promise<void>): Promise<void> {
   const url = await findDatabase();
-  await migrate(url);
   const pool = createPool({ url, max: 2, applicationName: "tandem-keys", onError: () => undefined });
   try {
     await work({ pool, catalogue: createCatalogue(pool) });
@@ -93,7 +97,7 @@ async function revoke(context: KeyContext, id: string): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const isTold = error instanceof UsageError || (error as Error).name === "TandemError";
-  process.stderr.write(`${isTold ? (error as Error).message : String((error as Error).stack ?? error)}\n`);
+  const isTold = error instanceof UsageError || error instanceof TandemError;
+  process.stderr.write(`${isTold ? error.message : toStartFault(error)}\n`);
   process.exitCode = 1;
 }

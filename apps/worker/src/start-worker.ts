@@ -58,7 +58,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
         );
       });
       clearTimeout(grace);
-      await sweeping;
+      await settleWithin(HAND_BACK_MS, sweeping).catch(() => undefined);
     },
   };
 }

@@ -56,16 +56,22 @@ export function answerFrameworkError(
   sendError(toTandemError(error), request, reply);
 }
 
+/** Faults below HTTP's requests, by Node's codes. */
+const CLIENT_ERRORS: Record<string, [status: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+};
+
 /** Answers what is not even HTTP, in the form of every error. For Fastify's `clientErrorHandler`. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, detail] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? ["431 Request Header Fields Too Large", "The request's headers are too large."]
-      : ["400 Bad Request", "The request is not valid HTTP."];
+  const [status, detail] = CLIENT_ERRORS[error.code ?? ""] ?? [
+    "400 Bad Request",
+    "The request is not valid HTTP.",
+  ];
   const body = JSON.stringify({ detail, code: "invalid_request", request_id: `req_${randomUUID()}` });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +

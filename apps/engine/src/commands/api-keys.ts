@@ -75,6 +75,6 @@ export async function listApiKeys({ catalogue }: KeyContext): Promise<ApiKeyView
 
 /** Revokes a key for good; false when there is none with this id. A process may know it for ten seconds more. */
 export async function revokeApiKey({ catalogue }: KeyContext, id: string): Promise<boolean> {
-  const { count } = await catalogue.apiKey.updateMany({ where: { id }, data: { revokedAt: new Date() } });
-  return count === 1;
+  await catalogue.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+  return (await catalogue.apiKey.count({ where: { id } })) === 1;
 }

@@ -8,14 +8,15 @@ import {
   stateRunning,
 } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
-import type { Engine } from "../engine.ts";
+import { announce, type Engine } from "../engine.ts";
 import { claimSession } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import { takeMessages } from "../postgres/waiting-messages.ts";
+import { hasWaitingMessages, takeMessages } from "../postgres/waiting-messages.ts";
 import { toFailure } from "./finish-step.ts";
+import { restartAfter } from "./restart.ts";
 
 /** A step that this worker may run, and what it runs on. */
 export interface ClaimedStep {
@@ -37,8 +38,10 @@ export async function claimStep(
     const session = await claimSession(tx, claim);
     if (!session) return null;
     if (session.claims > MAX_CLAIMS) {
-      await updateSession(tx, session, toKillerFailure(session));
-      return { session: null, isChanged: true };
+      const failure = toKillerFailure(session);
+      const isStale = await hasWaitingMessages(tx, session.id);
+      await updateSession(tx, session, isStale ? restartAfter(failure) : failure);
+      return { session: null, isChanged: true, due: isStale ? { fence: session.fence + 1 } : undefined };
     }
     const messages = (await takeMessages(tx, session.id)).map(messageEvent);
     const isStart = session.status === "pending";
@@ -51,10 +54,10 @@ export async function claimStep(
         startedNow: isStart,
       });
     }
-    return { session, isChanged: events.length > 0 };
+    return { session, isChanged: events.length > 0, due: undefined };
   });
   if (!claimed) return null;
-  if (claimed.isChanged) engine.wake.publish(claim.sessionId);
+  if (claimed.isChanged) await announce(engine, claim.sessionId, claimed.due);
   if (!claimed.session) return null;
   return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
 }

@@ -7,7 +7,12 @@ import { newSessionId } from "../domain/ids.ts";
 import { type JsonValue, toCanonicalJson } from "../domain/json.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import { announce, type Engine } from "../engine.ts";
-import { isLockTimeout, takeIdempotencyKey } from "../postgres/idempotency-keys.ts";
+import {
+  isLockTimeout,
+  readIdempotencyKey,
+  takeIdempotencyKey,
+  type UsedKey,
+} from "../postgres/idempotency-keys.ts";
 import { insertSession, type NewSession } from "../postgres/insert-session.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 
@@ -53,6 +58,30 @@ export async function createSession(
   return session.id;
 }
 
+/**
+ * The session that an earlier request with this key made; null when there was none.
+ *
+ * @throws {TandemError} `invalid_request` when the key came with another body
+ */
+export async function findCreatedSession(
+  engine: Engine,
+  organizationId: string,
+  { key, body }: IdempotencyKey,
+): Promise<string | null> {
+  const used = await readIdempotencyKey(engine.pool, organizationId, key);
+  return used && toEarlierSession(used, hashBody(body));
+}
+
+function hashBody(body: JsonValue): Buffer {
+  return createHash("sha256").update(toCanonicalJson(body)).digest();
+}
+
+function toEarlierSession(used: UsedKey, bodyHash: Buffer): string {
+  if (used.bodyHash.equals(bodyHash)) return used.sessionId;
+  const msg = "this Idempotency-Key was used with another body before; a new request needs a new key";
+  throw invalidRequest(["header", "idempotency-key"], msg, "idempotency_key_reused");
+}
+
 /** Inserts the session together with its key; the id of the earlier session when the key was used before. */
 async function insertOnce(
   engine: Engine,
@@ -60,7 +89,7 @@ async function insertOnce(
   idempotency: IdempotencyKey,
 ): Promise<string | null> {
   const { key, body } = idempotency;
-  const bodyHash = createHash("sha256").update(toCanonicalJson(body)).digest();
+  const bodyHash = hashBody(body);
   const { organizationId, id: sessionId } = session;
   const used = await inTransaction(engine.pool, async (tx) => {
     const known = await takeIdempotencyKey(tx, { organizationId, key, bodyHash, sessionId });
@@ -71,7 +100,5 @@ async function insertOnce(
     const message = "Another request with this Idempotency-Key is under way; try again shortly.";
     throw new TandemError("idempotency_in_flight", message, { cause: error });
   });
-  if (used === null || used.bodyHash.equals(bodyHash)) return used?.sessionId ?? null;
-  const msg = "this Idempotency-Key was used with another body before; a new request needs a new key";
-  throw invalidRequest(["header", "idempotency-key"], msg, "idempotency_key_reused");
+  return used && toEarlierSession(used, bodyHash);
 }

@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
-import { withTimeLimit } from "./time-limit.ts";
+import { TimeLimitError, withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
 const MAX_SCHEMA_CHARACTERS = 65_536;
@@ -37,16 +37,32 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
 /**
  * Checks a value against a schema that passed {@link findSchemaFault}.
  *
+ * @param limitMs longest time for the check, in milliseconds
  * @returns the faults in words, empty when the value fits
  */
-export function findValueFaults(schema: JsonObject, value: JsonValue): string[] {
+export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
   try {
-    const validate = withTimeLimit(COMPILE_LIMIT_MS, () => compile(schema));
-    if (withTimeLimit(CHECK_LIMIT_MS, () => validate(value))) return [];
+    const validate = compile(schema);
+    if (withTimeLimit(limitMs, () => validate(value))) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
     return [`the value cannot be checked against the schema: ${messageOf(error)}`];
   }
+}
+
+/** Checks values like {@link findValueFaults}. */
+export type ValueChecker = (schema: JsonObject, value: JsonValue) => string[];
+
+/** A checker of many values that have one budget of time together, in milliseconds. */
+export function createValueChecker(budgetMs: number): ValueChecker {
+  let leftMs = budgetMs;
+  return (schema, value) => {
+    if (leftMs < 1) return ["the value was not checked: the values before it took all the time"];
+    const startedAt = performance.now();
+    const faults = findValueFaults(schema, value, Math.ceil(Math.min(leftMs, CHECK_LIMIT_MS)));
+    leftMs -= performance.now() - startedAt;
+    return faults;
+  };
 }
 
 const MAX_REPORTED_FAULTS = 8;
@@ -104,7 +120,8 @@ function firstFault(
 /** Compiles the schema and runs it once: a `$ref` that leads back to itself only shows when it runs. */
 function findCompileFault(schema: JsonObject): SchemaFault | null {
   try {
-    withTimeLimit(COMPILE_LIMIT_MS, () => compile(schema)({}));
+    const validate = compile(schema);
+    withTimeLimit(CHECK_LIMIT_MS, () => validate({}));
     return null;
   } catch (error) {
     return { path: [], msg: `the schema is not valid: ${messageOf(error)}` };
@@ -118,12 +135,14 @@ const OPTIONS = {
   logger: false,
   addUsedSchema: false,
 } as const;
-const draft7 = addFormats.default(new Ajv(OPTIONS));
-const draft2020 = addFormats.default(new Ajv2020(OPTIONS));
+const createDraft7 = () => addFormats.default(new Ajv(OPTIONS));
+const createDraft2020 = () => addFormats.default(new Ajv2020(OPTIONS));
+const ajvs = { draft7: createDraft7(), draft2020: createDraft2020() };
 
 /** Compiled schemas by their text. Bounded, since callers make the keys; the oldest goes first. */
 const compiled = new Map<string, ValidateFunction>();
-const MAX_COMPILED = 500;
+let compiledCharacters = 0;
+const MAX_COMPILED_CHARACTERS = 2_000_000;
 
 function compile(schema: JsonObject): ValidateFunction {
   const key = JSON.stringify(schema);
@@ -131,17 +150,32 @@ function compile(schema: JsonObject): ValidateFunction {
   if (known) return known;
   // `$schema` and `$id` would make the validator look up or register a name that another schema may hold.
   const { $schema, $id: _id, ...rest } = schema;
-  const isDraft7 = typeof $schema === "string" && /draft-0?[4-7]/.test($schema);
-  const ajv = isDraft7 ? draft7 : draft2020;
-  const validate = ajv.compile(rest);
-  // Ajv keeps each compiled schema for good; the bounded map above is our cache.
-  ajv.removeSchema(rest);
-  if (compiled.size >= MAX_COMPILED) {
-    const [oldest] = compiled.keys();
-    if (oldest !== undefined) compiled.delete(oldest);
-  }
+  const draft = typeof $schema === "string" && /draft-0?[4-7]/.test($schema) ? "draft7" : "draft2020";
+  const validate = compileWithin(draft, rest);
   compiled.set(key, validate);
+  compiledCharacters += key.length;
+  for (const oldest of compiled.keys()) {
+    if (compiledCharacters <= MAX_COMPILED_CHARACTERS) break;
+    compiled.delete(oldest);
+    compiledCharacters -= oldest.length;
+  }
   return validate;
+}
+
+function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFunction {
+  try {
+    return withTimeLimit(COMPILE_LIMIT_MS, () => ajvs[draft].compile(schema));
+  } catch (error) {
+    // Work that is ended from outside does not tidy up behind itself: the compiler it was in is done for.
+    if (error instanceof TimeLimitError) {
+      if (draft === "draft7") ajvs.draft7 = createDraft7();
+      else ajvs.draft2020 = createDraft2020();
+    }
+    throw error;
+  } finally {
+    // Ajv keeps each compiled schema for good; the bounded map above is our cache.
+    ajvs[draft].removeSchema(schema);
+  }
 }
 
 function toWords(error: ErrorObject): string {

@@ -44,10 +44,19 @@ export async function takeIdempotencyKey(
   );
   await tx.query("SET LOCAL lock_timeout = DEFAULT");
   if (rowCount === 1) return null;
-  const { rows } = await tx.query<UsedKey>(
+  return readIdempotencyKey(tx, claim.organizationId, claim.key);
+}
+
+/** What a key was used for; null when it is new or forgotten. */
+export async function readIdempotencyKey(
+  db: Queryable,
+  organizationId: string,
+  key: string,
+): Promise<UsedKey | null> {
+  const { rows } = await db.query<UsedKey>(
     `SELECT body_hash AS "bodyHash", session_id AS "sessionId" FROM idempotency_keys
-      WHERE organization_id = $1 AND key = $2`,
-    [claim.organizationId, claim.key],
+      WHERE organization_id = $1 AND key = $2 AND created_at >= now() - interval '${KEPT}'`,
+    [organizationId, key],
   );
   return rows[0] ?? null;
 }

@@ -54,13 +54,13 @@ export async function isLeaseHeld(
   return rowCount === 1;
 }
 
-/** Gives a claimed step back at once, for another worker to take. Nothing else changes. */
+/** Gives a claimed step back at once, for another worker to take, as if it had not been claimed. */
 export async function returnLease(
   db: Queryable,
   claim: { sessionId: string; fence: number },
 ): Promise<number | null> {
   const { rows } = await db.query<{ fence: number }>(
-    `UPDATE sessions SET fence = fence + 1, lease_until = NULL, worker = NULL
+    `UPDATE sessions SET fence = fence + 1, claims = greatest(claims - 1, 0), lease_until = NULL, worker = NULL
       WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL RETURNING fence`,
     [claim.sessionId, claim.fence],
   );

@@ -2,9 +2,9 @@
 import type { FinishedStep, StepOutcome } from "@tandem/engine/commands/finish-step";
 import { errorEvent, type NewEvent, policyEvent } from "@tandem/engine/domain/events";
 import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
-import { findValueFaults } from "@tandem/engine/domain/json-schema";
+import { createValueChecker, findValueFaults, type ValueChecker } from "@tandem/engine/domain/json-schema";
 import { SUBMIT_ANSWER, type ToolDefinition, type ToolRequest } from "@tandem/engine/domain/tools";
-import { MAX_CORRECTIONS, MAX_NUDGES, MAX_USELESS_STEPS } from "./limits.ts";
+import { CHECK_BUDGET_MS, MAX_CORRECTIONS, MAX_NUDGES, MAX_USELESS_STEPS } from "./limits.ts";
 import type { Reply, ReplyCall } from "./read-reply.ts";
 
 /** What a reply is judged by. */
@@ -23,7 +23,8 @@ export type Decision = Pick<FinishedStep, "policy" | "outcome" | "replies">;
 /** Sorts the calls, checks an answer, and decides how the session goes on. */
 export function decideOutcome(reply: Reply, situation: Situation): Decision {
   const calls = reply.calls.filter((call) => !isSubmission(call, situation));
-  const refused = calls.flatMap((call) => refuse(call, situation));
+  const check = createValueChecker(CHECK_BUDGET_MS);
+  const refused = calls.flatMap((call) => refuse(call, situation, check));
   const refusedIds = new Set(refused.map((entry) => entry.call.id));
   const asked = calls.map((call) => call.request).filter((call) => !refusedIds.has(call.id));
   const verdict = judge(reply, situation, { asked, refused: refused.length });
@@ -77,19 +78,23 @@ function isSubmission(call: ReplyCall, { answerFormat }: Situation): boolean {
   return answerFormat !== null && call.request.tool_name === SUBMIT_ANSWER;
 }
 
-function refuse({ request, fault }: ReplyCall, situation: Situation): Refusal[] {
-  const error = findCallFault(request, fault, situation);
+function refuse({ request, fault }: ReplyCall, situation: Situation, check: ValueChecker): Refusal[] {
+  const error = findCallFault({ request, fault }, situation, check);
   return error === null ? [] : [{ call: request, error }];
 }
 
-function findCallFault(call: ToolRequest, fault: string | null, situation: Situation): string | null {
+function findCallFault(
+  { request: call, fault }: ReplyCall,
+  situation: Situation,
+  check: ValueChecker,
+): string | null {
   if (situation.mustAnswer) return "No tools are left; give the final answer.";
   const tool = situation.tools.find((known) => known.name === call.tool_name);
   const name = JSON.stringify(call.tool_name.slice(0, 100));
   if (!tool) return `There is no tool ${name}. ${listTools(situation)}`;
   if (fault !== null)
     return `The arguments of ${name} cannot be used: ${fault}. Call it again with valid arguments.`;
-  const faults = tool.input_schema ? findValueFaults(tool.input_schema, call.args) : [];
+  const faults = tool.input_schema ? check(tool.input_schema, call.args) : [];
   return faults.length > 0
     ? `The arguments of ${name} do not fit its schema: ${faults.join("; ")}. Call it again with arguments that fit.`
     : null;
@@ -152,17 +157,17 @@ function judgeText(text: string, situation: Situation): Verdict {
   return { ...NOTHING, outcome: correct(faults, situation), spoken: [errorEvent(error, "answer")], faults };
 }
 
-/** The model said nothing. It is asked again, and the steps of useless calls before count no more. */
+/** The model said nothing. It is asked again. Only a useful step sets the count back: taking turns must not last. */
 function judgeSilence(situation: Situation): Verdict {
   const spoken = [errorEvent("Your reply was empty. Use a tool, or give the final answer.", "agent")];
-  const again = goOn(situation, { nudges: situation.nudges + 1, uselessSteps: 0 });
+  const again = goOn({ ...situation, nudges: situation.nudges + 1 });
   if (again && situation.nudges < MAX_NUDGES) return { ...NOTHING, outcome: again, spoken };
   return { ...NOTHING, outcome: noAnswer(situation) };
 }
 
 /** The model only made calls that nobody can run. It has been told why. */
 function judgeUselessness(situation: Situation): Verdict {
-  const again = goOn(situation, { nudges: 0, uselessSteps: situation.uselessSteps + 1 });
+  const again = goOn({ ...situation, uselessSteps: situation.uselessSteps + 1 });
   if (again && situation.uselessSteps < MAX_USELESS_STEPS) return { ...NOTHING, outcome: again };
   if (situation.mustAnswer) return { ...NOTHING, outcome: noAnswer(situation) };
   const error = `The model made only calls that cannot be run, ${MAX_USELESS_STEPS + 1} steps in a row.`;
@@ -170,8 +175,8 @@ function judgeUselessness(situation: Situation): Verdict {
 }
 
 /** The last step has no again. */
-function goOn(situation: Situation, counted: { nudges: number; uselessSteps: number }): StepOutcome | null {
-  return situation.mustAnswer ? null : { kind: "again", corrections: situation.corrections, ...counted };
+function goOn({ mustAnswer, corrections, nudges, uselessSteps }: Situation): StepOutcome | null {
+  return mustAnswer ? null : { kind: "again", corrections, nudges, uselessSteps };
 }
 
 function noAnswer({ mustAnswer }: Situation): StepOutcome {
@@ -186,7 +191,12 @@ function answered(answer: JsonValue, { mustAnswer }: Situation): StepOutcome {
 
 function correct(faults: string[], situation: Situation): StepOutcome {
   if (!situation.mustAnswer && situation.corrections < MAX_CORRECTIONS) {
-    return { kind: "again", corrections: situation.corrections + 1, nudges: 0, uselessSteps: 0 };
+    return {
+      kind: "again",
+      corrections: situation.corrections + 1,
+      nudges: situation.nudges,
+      uselessSteps: situation.uselessSteps,
+    };
   }
   const error = `The answer does not fit its format: ${faults.join("; ")}.`;
   return { kind: "fail", error, errorCode: "answer_validation", reason: "answer_invalid" };

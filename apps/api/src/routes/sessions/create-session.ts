@@ -1,5 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { createSession, type IdempotencyKey } from "@tandem/engine/commands/create-session";
+import {
+  createSession,
+  findCreatedSession,
+  type IdempotencyKey,
+} from "@tandem/engine/commands/create-session";
 import type { JsonValue } from "@tandem/engine/domain/json";
 import { getAgent } from "@tandem/engine/queries/find-agent";
 import { getSession } from "@tandem/engine/queries/sessions";
@@ -39,16 +43,19 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
     async handler(request, reply) {
       const principal = principalOf(request);
       const { organizationId } = principal;
-      const resolved = await resolveRequest(request.body, {
-        models,
-        findAgent: (name) => getAgent(engine, organizationId, name),
-      });
-      const sessionId = await createSession(engine, {
-        principal,
-        ...resolved,
-        idempotency: toIdempotency(request.raw.headers["idempotency-key"], request.body),
-      });
+      const idempotency = toIdempotency(request.raw.headers["idempotency-key"], request.body);
+      // Looked up first: a repeat gets its session even when the agent has changed since.
+      const earlier = idempotency ? await findCreatedSession(engine, organizationId, idempotency) : null;
+      const sessionId = earlier ?? (await create());
       return reply.code(201).send(toSession(await getSession(engine, { organizationId, sessionId })));
+
+      async function create(): Promise<string> {
+        const resolved = await resolveRequest(request.body, {
+          models,
+          findAgent: (name) => getAgent(engine, organizationId, name),
+        });
+        return createSession(engine, { principal, ...resolved, idempotency });
+      }
     },
   });
 }
