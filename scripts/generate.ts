@@ -1,6 +1,6 @@
 // `npm run generate`: writes openapi/openapi.json from the routes, then the SDK's generated part from it.
 // With a folder as its argument it writes there instead, so that a test can compare.
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@hey-api/openapi-ts";
@@ -44,3 +44,8 @@ await createClient({
     },
   ],
 });
+
+// Comments of the copied runtime link to a package registry, which this repository names nowhere.
+const runtime = join(target, "apps/sdk/src/generated/client/types.gen.ts");
+const text = await readFile(runtime, "utf8");
+await writeFile(runtime, text.replace(/\{@link https:\/\/www\.npmjs\.com\/\S+ (`[^`]+`)\}/g, "$1"));

@@ -122,3 +122,17 @@ describe("agents", () => {
     expect(stack.model.requests.at(-1)?.body.messages[0]?.content).toBe("Be kind.");
   });
 });
+
+describe("a server without a default model", () => {
+  it("refuses an agent that names none, and says which setting is missing", async () => {
+    const bare = await startStack({ env: { TANDEM_MODEL: "" } });
+    const reply = await createWire(bare.baseUrl, apiKey).post("/sessions", {
+      agent: { name: "x" },
+      messages: "Hi",
+    });
+    await bare.close();
+    expect(reply.status).toBe(422);
+    expect(reply.body.detail[0].loc).toEqual(["body", "agent", "model"]);
+    expect(reply.body.detail[0].msg).toContain("TANDEM_MODEL");
+  });
+});
