@@ -3,6 +3,7 @@ import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import { policyEvent } from "@tandem/engine/domain/events";
+import { keepLease } from "@tandem/worker/lease";
 import { runStep } from "@tandem/worker/run-step";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,6 +50,16 @@ describe("a step", () => {
     expect(claims.filter((step) => step !== null)).toHaveLength(1);
     const { new_events: events } = (await wire.get(`/sessions/${id}/changes`)).body;
     expect(kindsOf(events).filter((kind) => kind === "AgentStartedEvent")).toHaveLength(1);
+  });
+
+  it("that was cancelled before its lease was kept is given up at once", async () => {
+    const id = await create();
+    const step = await claim(id);
+    await wire.send("DELETE", `/sessions/${id}`);
+    const fence = step?.session.fence ?? -1;
+    const lease = keepLease(stack.engine, { sessionId: id, fence, leaseMs: 600_000 });
+    await waitFor(() => lease.signal.aborted, { what: "the lease to be given up" });
+    lease.stop();
   });
 
   it("that was taken over writes nothing under its old token", async () => {

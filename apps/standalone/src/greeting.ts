@@ -1,4 +1,5 @@
 // What `npm start` says: where it listens, the key, and a request to paste.
+import { exampleRequest } from "@tandem/api/schemas/session-request";
 import type { RunningStandalone } from "./start-standalone.ts";
 
 /** The lines to print, without colour, so that they can be copied from anywhere. */
@@ -32,27 +33,10 @@ const DEMO_NOTE = [
 
 /** A request that works as it stands. */
 function toCurl({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
-  const body = {
-    agent: "tandem/assistant",
-    messages: "Where is order A-1001?",
-    overrides: {
-      "agent.tools": [
-        {
-          name: "get_order_status",
-          description: "Look up the status of an order by its id.",
-          input_schema: {
-            type: "object",
-            properties: { order_id: { type: "string" } },
-            required: ["order_id"],
-          },
-        },
-      ],
-    },
-  };
   return [
     `curl ${baseUrl}/api/v2/sessions \\`,
     `  -H 'Authorization: Bearer ${apiKey}' \\`,
     "  -H 'Content-Type: application/json' \\",
-    `  -d '${JSON.stringify(body)}'`,
+    `  -d '${JSON.stringify(exampleRequest)}'`,
   ].join("\n");
 }

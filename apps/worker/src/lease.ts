@@ -29,6 +29,8 @@ export function keepLease(
   const unsubscribe = engine.wake.subscribe((sessionId) => {
     if (sessionId === claim.sessionId) void check(() => isLeaseHeld(engine, claim));
   });
+  // A cancel between the claim and the subscription has woken nobody here.
+  void check(() => isLeaseHeld(engine, claim));
   return {
     signal: lost.signal,
     stop() {

@@ -27,25 +27,22 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
     concurrency: config.concurrency,
   });
 
-  let sweeping: Promise<void> = Promise.resolve();
-  let isSweeping = false;
+  let sweeping: Promise<void> | null = null;
   const sweepOnce = async () => {
-    if (isSweeping) return;
-    isSweeping = true;
     try {
       const count = await sweep(engine, { overdueMs: config.sweepMs });
       await sweepExpired(engine);
       if (count > 0) engine.log.info({ count }, "steps were put back by the sweep");
     } catch (error) {
       engine.log.warn({ err: error }, "the sweep failed; the next one tries again");
-    } finally {
-      isSweeping = false;
     }
+    sweeping = null;
   };
-  const timer = setInterval(() => {
-    sweeping = sweepOnce();
-  }, config.sweepMs);
-  sweeping = sweepOnce();
+  const startSweep = () => {
+    sweeping ??= sweepOnce();
+  };
+  const timer = setInterval(startSweep, config.sweepMs);
+  startSweep();
 
   return {
     async close() {
@@ -58,7 +55,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
         );
       });
       clearTimeout(grace);
-      await settleWithin(HAND_BACK_MS, sweeping).catch(() => undefined);
+      if (sweeping) await settleWithin(HAND_BACK_MS, sweeping).catch(() => undefined);
     },
   };
 }

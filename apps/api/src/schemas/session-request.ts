@@ -9,6 +9,25 @@ export const DEFAULT_DELETE_AFTER_MIN = 43_200;
 const minutes = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
 
+/** A request that works as it stands, with one tool. For the reference page, and for whoever starts. */
+export const exampleRequest = {
+  agent: "tandem/assistant",
+  messages: "Where is order A-1001?",
+  overrides: {
+    "agent.tools": [
+      {
+        name: "get_order_status",
+        description: "Look up the status of an order by its id.",
+        input_schema: {
+          type: "object",
+          properties: { order_id: { type: "string" } },
+          required: ["order_id"],
+        },
+      },
+    ],
+  },
+};
+
 /** Lists are narrowed by these, and an index entry of the database has a longest length. */
 const label = Type.String({ maxLength: 512 });
 
@@ -52,25 +71,7 @@ export const SessionRequest = Type.Object(
   },
   {
     $id: "SessionRequest",
-    examples: [
-      {
-        agent: "tandem/assistant",
-        messages: "Where is order A-1001?",
-        overrides: {
-          "agent.tools": [
-            {
-              name: "get_order_status",
-              description: "Look up the status of an order by its id.",
-              input_schema: {
-                type: "object",
-                properties: { order_id: { type: "string" } },
-                required: ["order_id"],
-              },
-            },
-          ],
-        },
-      },
-    ],
+    examples: [exampleRequest],
   },
 );
 

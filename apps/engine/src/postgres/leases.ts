@@ -18,7 +18,8 @@ export async function claimSession(
 ): Promise<ClaimedSessionRow | null> {
   const { rows } = await tx.query<ClaimedSessionRow>(
     `UPDATE sessions
-        SET fence = fence + 1, claims = claims + 1, worker = $3, claimed_at = clock_timestamp(), heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+        SET fence = fence + 1, claims = claims + 1, worker = $3, claimed_at = clock_timestamp(),
+            heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $2 * interval '1 millisecond'
       WHERE id = $1 AND status = ANY($4) AND due_at <= clock_timestamp()
         AND (lease_until IS NULL OR lease_until < clock_timestamp())
      RETURNING ${CLAIMED_SESSION_COLUMNS}`,
