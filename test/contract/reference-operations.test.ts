@@ -63,6 +63,7 @@ describe("the operations of our document that the reference has", () => {
       "GET /api/v2/agents",
       "GET /api/v2/agents/{agent_name}",
       "GET /api/v2/sessions",
+      "GET /api/v2/sessions/quota",
       "GET /api/v2/sessions/{id}",
       "GET /api/v2/sessions/{id}/changes",
       "GET /api/v2/sessions/{id}/events",
@@ -70,7 +71,10 @@ describe("the operations of our document that the reference has", () => {
       "PATCH /api/v2/agents/{agent_name}",
       "POST /api/v2/agents",
       "POST /api/v2/sessions",
+      "POST /api/v2/sessions/{id}/force_answer",
       "POST /api/v2/sessions/{id}/messages",
+      "POST /api/v2/sessions/{id}/pause",
+      "POST /api/v2/sessions/{id}/resume",
       "POST /api/v2/sessions/{id}/tool_results",
       "PUT /api/v2/agents/{agent_name}",
     ]);

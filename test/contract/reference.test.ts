@@ -232,6 +232,25 @@ describe("replies of the session routes", () => {
     for (const filter of filters) expect((await wire.get(`/sessions?${filter}`)).status).toBe(200);
   });
 
+  it("fit both documents while a session is paused, resumed and forced to answer", async () => {
+    const id = await wire.create({ agent, messages: "ask 3", max_time_s: 600, idle_timeout_s: 600 });
+    await wire.pending(id);
+    for (const [steer, status] of [
+      ["pause", "paused"],
+      ["resume", "awaiting_tool_results"],
+      ["force_answer", "idle"],
+    ] as const) {
+      expect((await wire.send("POST", `/sessions/${id}/${steer}`)).status).toBe(202);
+      await wire.until(id, status);
+      await wire.look(id);
+    }
+    expect((await wire.get("/sessions/quota")).body).toMatchObject({
+      scope: "org",
+      available: expect.any(Number),
+    });
+    await wire.send("DELETE", `/sessions/${id}`);
+  });
+
   it("fit both documents when nothing is new", async () => {
     const id = await wire.create({ agent, messages: "Hello." });
     const { length } = await wire.until(id, "completed");

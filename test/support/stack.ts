@@ -56,7 +56,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const databaseUrl = databaseProxy
     ? Object.assign(new URL(database.url), { port: databaseProxy.port }).href
     : database.url;
-  const env = {
+  const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,
     ...(redis ? { REDIS_URL: redis.url } : {}),
     PORT: "0",
@@ -74,6 +74,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       databaseUrl,
       ...(redis ? { redisUrl: redis.url } : {}),
       poolMax: 10,
+      maxActiveSessions: Number(env.TANDEM_MAX_ACTIVE_SESSIONS ?? 0),
       name: "tandem-test",
       log: pino({ level: process.env.TEST_LOG_LEVEL ?? "silent" }),
     });

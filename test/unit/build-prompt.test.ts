@@ -18,8 +18,8 @@ const message = (text: string) =>
   messageEvent({ type: "user_message", message: text, images: [], caller_id: "user" });
 const store = (events: NewEvent[]): StoredEvent[] =>
   events.map((event, index) => ({ index, internal: null, ...event }));
-const prompt = (events: NewEvent[], mustAnswer = false) =>
-  buildPrompt({ agent, events: store(events), mustAnswer });
+const prompt = (events: NewEvent[], isLast = false) =>
+  buildPrompt({ agent, events: store(events), lastStep: isLast ? "max_steps" : null });
 
 const reply = (content: LanguageModelV3Content[]): LanguageModelV3GenerateResult => ({
   content,

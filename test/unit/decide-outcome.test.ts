@@ -12,7 +12,7 @@ const format = { type: "object", properties: { n: { type: "integer" } }, require
 const situation: Situation = {
   tools: [tool],
   answerFormat: null,
-  mustAnswer: false,
+  lastStep: null,
   corrections: 0,
   nudges: 0,
   uselessSteps: 0,
@@ -62,20 +62,30 @@ describe("the outcome of a reply", () => {
       { uselessSteps: 10 },
       { kind: "fail", reason: "error_limit" },
     ],
-    ["the last step takes text", reply("Hi"), { mustAnswer: true }, { kind: "answer", reason: "max_steps" }],
+    [
+      "the last step takes text",
+      reply("Hi"),
+      { lastStep: "max_steps" },
+      { kind: "answer", reason: "max_steps" },
+    ],
     [
       "the last step takes text beside calls",
       reply("Hi", good()),
-      { mustAnswer: true },
+      { lastStep: "max_steps" },
       { kind: "answer", answer: "Hi" },
     ],
     [
       "the last step asks nobody",
       reply(null, good()),
-      { mustAnswer: true },
+      { lastStep: "max_steps" },
       { kind: "fail", errorCode: "no_answer", reason: "max_steps" },
     ],
-    ["the last step has no again", reply(null), { mustAnswer: true }, { kind: "fail", reason: "max_steps" }],
+    [
+      "the last step has no again",
+      reply(null),
+      { lastStep: "max_steps" },
+      { kind: "fail", reason: "max_steps" },
+    ],
     [
       "a submitted answer that fits is the answer",
       reply(null, submit(1)),
@@ -97,7 +107,7 @@ describe("the outcome of a reply", () => {
     [
       "the last step has no corrections",
       reply(null, submit("x")),
-      { answerFormat: format, mustAnswer: true },
+      { answerFormat: format, lastStep: "max_steps" },
       { kind: "fail", errorCode: "answer_validation" },
     ],
     [
@@ -183,7 +193,7 @@ describe("the outcome of a reply", () => {
     };
     const situations = fc.record({
       answerFormat: fc.constantFrom(null, format),
-      mustAnswer: fc.boolean(),
+      lastStep: fc.constantFrom(null, "max_steps" as const, "max_time" as const, "force_answer" as const),
       corrections: fc.nat(3),
       nudges: fc.nat(2),
       uselessSteps: fc.nat(10),
@@ -199,7 +209,7 @@ describe("the outcome of a reply", () => {
         const left = said.calls.filter((entry) => !both.includes(entry.request.id));
         // What is left are submitted answers: the one that was taken, or that came beside it.
         for (const entry of left) expect(entry.request.tool_name).toBe("submit_answer");
-        if (situated.mustAnswer) expect(["answer", "fail"]).toContain(outcome.kind);
+        if (situated.lastStep !== null) expect(["answer", "fail"]).toContain(outcome.kind);
       }),
     );
   });

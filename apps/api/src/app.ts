@@ -22,11 +22,15 @@ import { getOpenApiRoute } from "./routes/health/get-openapi.ts";
 import { getReadinessRoute } from "./routes/health/get-readiness.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
+import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
 import { getSessionRoute } from "./routes/sessions/get-session.ts";
 import { getSessionChangesRoute } from "./routes/sessions/get-session-changes.ts";
+import { getSessionQuotaRoute } from "./routes/sessions/get-session-quota.ts";
 import { getSessionStatusRoute } from "./routes/sessions/get-session-status.ts";
 import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
+import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
+import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
 import { namedSchemas } from "./schemas/index.ts";
@@ -41,6 +45,10 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
+  pauseSessionRoute,
+  resumeSessionRoute,
+  forceAnswerRoute,
+  getSessionQuotaRoute,
   createAgentRoute,
   listAgentsRoute,
   getAgentRoute,

@@ -15,6 +15,7 @@ await runProcess("api", loadConfig, async (config, log) => {
     databaseUrl: config.databaseUrl,
     ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
     poolMax: POOL_MAX,
+    maxActiveSessions: config.maxActiveSessions,
     name: "tandem-api",
     log,
   });

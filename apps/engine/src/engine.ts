@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { settleWithin } from "./domain/time-limit.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
 import { createPool } from "./postgres/pool.ts";
+import type { SessionChange } from "./postgres/update-session.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
 import { createPostgresWake } from "./wake/postgres-wake.ts";
 import { createRedisWake } from "./wake/redis-wake.ts";
@@ -16,6 +17,8 @@ export interface Engine {
   queue: StepQueue;
   wake: Wake;
   log: Logger;
+  /** How many sessions of one organization may be active at once; 0 is any number. */
+  maxActiveSessions: number;
   /** Closes everything, last what others need. */
   close(): Promise<void>;
 }
@@ -26,6 +29,8 @@ export interface EngineOptions {
   redisUrl?: string;
   /** Most connections for statements. The queue and the wake-ups have their own few. */
   poolMax: number;
+  /** How many sessions of one organization may be active at once; 0 is any number. */
+  maxActiveSessions: number;
   /** Names the process to Postgres. */
   name: string;
   log: Logger;
@@ -57,6 +62,7 @@ export function createEngine(options: EngineOptions): Engine {
     queue,
     wake,
     log,
+    maxActiveSessions: options.maxActiveSessions,
     async close() {
       isClosing = true;
       const report = (error: Error) => {
@@ -70,18 +76,17 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /**
- * Tells the world about a committed change: waiting clients are woken, and a due step is put in the queue.
+ * Tells the world about a committed change: waiting clients are woken, and a due step and a timer are put in the queue.
  * A queue that is away costs time, not the step: the sweep finds it.
  */
-export async function announce(
-  engine: Engine,
-  sessionId: string,
-  due?: { fence: number; delayMs?: number },
-): Promise<void> {
+export async function announce(engine: Engine, change: SessionChange): Promise<void> {
+  const { sessionId, fence, due, timerInMs } = change;
   engine.wake.publish(sessionId);
-  if (!due) return;
-  const options = due.delayMs === undefined ? {} : { delayMs: due.delayMs };
-  await engine.queue.add({ sessionId, fence: due.fence }, options).catch((error: unknown) => {
+  const jobs: Promise<void>[] = [];
+  if (due === "now") jobs.push(engine.queue.add({ sessionId, fence }));
+  else if (typeof due === "object") jobs.push(engine.queue.add({ sessionId, fence }, { delayMs: due.inMs }));
+  if (timerInMs !== null) jobs.push(engine.queue.addTimer({ sessionId, fence }, { delayMs: timerInMs }));
+  await Promise.all(jobs).catch((error: unknown) => {
     engine.log.warn({ err: error, session: sessionId }, "a due step was not queued; the sweep will do it");
   });
 }

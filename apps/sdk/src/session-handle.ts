@@ -87,6 +87,21 @@ export class SessionHandle {
     await this.#api.sendMessage({ path: { id: this.id }, body, ...toFetchOptions(options) });
   }
 
+  /** Pauses the session: at once, or when the step that runs is through. */
+  async pause(options: RequestOptions = {}): Promise<void> {
+    await this.#api.pauseSession({ path: { id: this.id }, ...toFetchOptions(options) });
+  }
+
+  /** Resumes a paused session. */
+  async resume(options: RequestOptions = {}): Promise<void> {
+    await this.#api.resumeSession({ path: { id: this.id }, ...toFetchOptions(options) });
+  }
+
+  /** Asks for an answer now: pending calls are withdrawn, and the next step has no tools. */
+  async forceAnswer(options: RequestOptions = {}): Promise<void> {
+    await this.#api.forceAnswer({ path: { id: this.id }, ...toFetchOptions(options) });
+  }
+
   /** Cancels the session. Cancelling again changes nothing. */
   async cancel(options: RequestOptions = {}): Promise<void> {
     await this.#api.cancelSession({ path: { id: this.id }, ...toFetchOptions(options) });

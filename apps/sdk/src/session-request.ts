@@ -16,8 +16,16 @@ export interface SessionOptions {
   answerSchema?: JsonSchema | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
+  /** After so many seconds of work and of waiting for results one last step without tools must answer. Default: no bound. */
   maxTimeS?: number | undefined;
+  /** How long the session stays open for a message after each answer, in seconds. Default: it ends with the answer. */
   idleTimeoutS?: number | undefined;
+  /** How often in a row a call with the same arguments may be made; null for any number. Default: 50. */
+  repeatLimit?: number | null | undefined;
+  /** In how many turns in a row the same error may come back; null for any number. Default: 25. */
+  errorLimit?: number | null | undefined;
+  /** Tokens, input and output, that one run may use. Default: no bound. */
+  tokenBudget?: number | null | undefined;
   /** How long the session is kept after its end, in minutes; null for good. Default: 43,200, which is 30 days. */
   deleteAfterMin?: number | null | undefined;
   deleteScreenshotAfterMin?: number | null | undefined;
@@ -55,6 +63,9 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     max_steps: options.maxSteps,
     max_time_s: options.maxTimeS,
     idle_timeout_s: options.idleTimeoutS,
+    repeat_limit: options.repeatLimit,
+    error_limit: options.errorLimit,
+    token_budget: options.tokenBudget,
     delete_after_min: options.deleteAfterMin,
     delete_screenshot_after_min: options.deleteScreenshotAfterMin,
     queue: options.queue,

@@ -35,6 +35,7 @@ export async function startStandalone(config: StandaloneConfig, log: Logger): Pr
       databaseUrl,
       ...(redisUrl ? { redisUrl } : {}),
       poolMax: POOL_MAX,
+      maxActiveSessions: config.api.maxActiveSessions,
       name: "tandem",
       log,
     });

@@ -14,6 +14,7 @@ await runProcess("worker", loadConfig, async (config, log) => {
     databaseUrl: config.databaseUrl,
     ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
     poolMax: POOL_MAX,
+    maxActiveSessions: config.maxActiveSessions,
     name: "tandem-worker",
     log,
   });

@@ -11,6 +11,8 @@ import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { createAbortScope } from "./abort-scope.ts";
 import { buildPrompt, collectProviderIds } from "./agent/build-prompt.ts";
 import { decideOutcome } from "./agent/decide-outcome.ts";
+import { findLastStep } from "./agent/last-step.ts";
+import { findReachedLimit } from "./agent/loop-guards.ts";
 import {
   judgeInternalError,
   judgeModelError,
@@ -110,16 +112,15 @@ function modelOf(step: ClaimedStep): string {
   return step.session.agent.model ?? "";
 }
 
-function mustAnswer({ session }: ClaimedStep): boolean {
-  return session.maxSteps !== null && session.runSteps >= session.maxSteps;
-}
-
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
   { engine, config }: StepContext,
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
+  const isLast = findLastStep(step.session) !== null;
+  const stop = findReachedLimit(step.events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
+  if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
     return toEffects(step, await callModel(step, config, abort));
   } catch (error) {
@@ -136,6 +137,9 @@ async function takeTurn(
   }
 }
 
+/** Without tools a last step cannot go round in circles. */
+const NO_LOOP = { repeatLimit: null, errorLimit: null };
+
 async function callModel(
   step: ClaimedStep,
   config: WorkerConfig,
@@ -143,8 +147,9 @@ async function callModel(
 ): Promise<LanguageModelV3GenerateResult> {
   const { agent, tools } = step.session;
   const model = createModel(modelOf(step), config.models);
-  const prompt = buildPrompt({ agent, events: step.events, mustAnswer: mustAnswer(step) });
-  const offer = offerTools({ agent, tools, mustAnswer: mustAnswer(step) });
+  const lastStep = findLastStep(step.session);
+  const prompt = buildPrompt({ agent, events: step.events, lastStep });
+  const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
     return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
@@ -161,7 +166,7 @@ function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult): Ef
   const decision = decideOutcome(reply, {
     tools: session.tools,
     answerFormat: session.agent.answer_format ?? null,
-    mustAnswer: mustAnswer(step),
+    lastStep: findLastStep(session),
     corrections: session.corrections,
     nudges: session.nudges,
     uselessSteps: session.uselessSteps,

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
-import { sweep, sweepExpired } from "@tandem/engine/commands/sweep";
+import { expireSession } from "@tandem/engine/commands/expire-session";
+import { sweep, sweepExpired, sweepTimers } from "@tandem/engine/commands/sweep";
 import { settleWithin } from "@tandem/engine/domain/time-limit";
 import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
@@ -21,16 +23,21 @@ const HAND_BACK_MS = 5_000;
 /** Starts a worker on an engine whose database is migrated. */
 export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker {
   const stopping = new AbortController();
+  // Every running step listens, which is no leak.
+  setMaxListeners(0, stopping.signal);
   const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
   const context = { engine, config, worker, stopping: stopping.signal };
-  const consumer = engine.queue.consume((step) => runStep(context, step.sessionId), {
-    concurrency: config.concurrency,
-  });
+  const consumer = engine.queue.consume(
+    ({ kind, sessionId }) =>
+      kind === "timer" ? expireSession(engine, sessionId) : runStep(context, sessionId),
+    { concurrency: config.concurrency },
+  );
 
   let sweeping: Promise<void> | null = null;
   const sweepOnce = async () => {
     try {
       const count = await sweep(engine, { overdueMs: config.sweepMs });
+      await sweepTimers(engine);
       await sweepExpired(engine);
       if (count > 0) engine.log.info({ count }, "steps were put back by the sweep");
     } catch (error) {

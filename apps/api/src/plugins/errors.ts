@@ -24,6 +24,7 @@ const HTTP_STATUS = {
   unsupported_media_type: 415,
   json_invalid: 422,
   invalid_request: 422,
+  session_limit: 429,
   rate_limited: 429,
   unavailable: 503,
   internal: 500,
@@ -151,7 +152,7 @@ function sendError(error: TandemError, request: FastifyRequest, reply: FastifyRe
   const status = HTTP_STATUS[error.code];
   if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   else request.log.info({ code: error.code }, error.message);
-  const isPassing = status === 503 || error.code === "idempotency_in_flight";
+  const isPassing = status === 429 || status === 503 || error.code === "idempotency_in_flight";
   if (isPassing) reply.header("retry-after", RETRY_AFTER_S);
   if (status === 401) reply.header("www-authenticate", "Bearer");
   return reply

@@ -79,6 +79,15 @@ export const MessageEvent = Type.Object(
   { $id: "MessageEvent" },
 );
 
+export const FlowEvent = Type.Object(
+  {
+    kind: Type.Literal("flow_event"),
+    flow: Type.String({ description: "`pause`, `resume` or `force_answer`." }),
+    origin: Type.String({ description: "`user`, or `message` when a message resumed the session." }),
+  },
+  { $id: "FlowEvent" },
+);
+
 export const AgentEvent = typed(
   "AgentEvent",
   Type.Union([
@@ -87,6 +96,7 @@ export const AgentEvent = typed(
     ref(AnswerEvent),
     ref(ErrorRecord),
     ref(MessageEvent),
+    ref(FlowEvent),
   ]),
   "What the agent, its tools and its user said. `data.kind` tells them apart.",
 );
@@ -95,6 +105,11 @@ export const RequestStartEvent = typed(
   "RequestStartEvent",
   Type.Object({}, open),
   "The request was accepted.",
+);
+export const RequestStartDispatchedEvent = typed(
+  "RequestStartDispatchedEvent",
+  Type.Object({ status: Type.String() }, open),
+  "A session that waited for a slot got one.",
 );
 export const AgentStartedEvent = typed(
   "AgentStartedEvent",
@@ -113,6 +128,11 @@ export const ActiveStateChangeEvent = typed(
     open,
   ),
   "The session's state changed, or the list of its pending calls did.",
+);
+export const AgentRunStatusChangeEvent = typed(
+  "AgentRunStatusChangeEvent",
+  Type.Object({ status: stringEnum(["running", "paused"] as const) }, open),
+  "The session was paused, or goes on.",
 );
 export const MetricsUpdateEvent = typed(
   "MetricsUpdateEvent",
@@ -143,15 +163,23 @@ export const LateToolResultEvent = typed(
 );
 export const ToolCallCancelledEvent = typed(
   "ToolCallCancelledEvent",
-  Type.Object({ tool_req: ref(ToolCall), reason: Type.String() }, open),
+  Type.Object(
+    {
+      tool_req: ref(ToolCall),
+      reason: Type.String({ description: "`cancelled`, `force_answer` or `max_time`." }),
+    },
+    open,
+  ),
   "A call was withdrawn: its handler can stop.",
 );
 
 const typedEvents = [
   RequestStartEvent,
+  RequestStartDispatchedEvent,
   AgentStartedEvent,
   AgentEvent,
   ActiveStateChangeEvent,
+  AgentRunStatusChangeEvent,
   MetricsUpdateEvent,
   AgentCompletionEvent,
   AgentErrorEvent,
@@ -184,6 +212,7 @@ export const eventSchemas = [
   ErrorRecord,
   AnswerEvent,
   MessageEvent,
+  FlowEvent,
   ...typedEvents,
   SessionEvent,
 ];

@@ -9,6 +9,18 @@ export const DEFAULT_DELETE_AFTER_MIN = 43_200;
 const minutes = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
 
+/** Turns that a session may go round in circles, unless its request says otherwise. */
+export const DEFAULT_REPEAT_LIMIT = 50;
+export const DEFAULT_ERROR_LIMIT = 25;
+
+const limit = (fallback: number, description: string) =>
+  Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
+      description: `${description} Then the session fails, with a \`reason\` of its own. Null: no bound.`,
+      default: fallback,
+    }),
+  );
+
 /** A request that works as it stands, with one tool. For the reference page, and for whoever starts. */
 export const exampleRequest = {
   agent: "tandem/assistant",
@@ -53,11 +65,39 @@ export const SessionRequest = Type.Object(
         description: "After so many steps one last step without tools must answer. Null: no bound.",
       }),
     ),
-    max_time_s: Type.Optional(nullable(Type.Number({ exclusiveMinimum: 0 }))),
-    idle_timeout_s: Type.Optional(nullable(Type.Integer({ exclusiveMinimum: 0 }))),
+    max_time_s: Type.Optional(
+      nullable(Type.Number({ exclusiveMinimum: 0 }), {
+        description:
+          "After so many seconds of work and of waiting for results one last step without tools must answer, within 30 s. " +
+          "Idle and paused time does not count. Null: no bound.",
+      }),
+    ),
+    idle_timeout_s: Type.Optional(
+      nullable(Type.Integer({ exclusiveMinimum: 0 }), {
+        description:
+          "How long the session stays open for a message after each answer. Null: it ends with the answer.",
+      }),
+    ),
     delete_after_min: minutes("How long the session is kept after its end. Null: for good."),
     delete_screenshot_after_min: minutes("How long screenshots are kept after the session's end."),
-    queue: Type.Optional(Type.Boolean({ default: true })),
+    queue: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          "When the organization has no free slot: true waits for one as `queued`, the oldest first; false is refused " +
+          "with 429.",
+      }),
+    ),
+    repeat_limit: limit(
+      DEFAULT_REPEAT_LIMIT,
+      "How often in a row a call with the same arguments may be made.",
+    ),
+    error_limit: limit(DEFAULT_ERROR_LIMIT, "In how many turns in a row the same error may come back."),
+    token_budget: Type.Optional(
+      nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+        description: "Tokens, input and output, that one run may use. Null: no bound.",
+      }),
+    ),
     group_id: Type.Optional(
       nullable(label, { description: "Groups sessions; lists can be narrowed by it." }),
     ),

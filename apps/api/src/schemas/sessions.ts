@@ -1,6 +1,7 @@
 // Sessions as they are shown. `Session` and `SessionSummary` are closed: nothing of ours goes in there.
 import { type Static, Type } from "@sinclair/typebox";
-import { END_REASONS, SESSION_ERROR_CODES, SESSION_STATUSES } from "@tandem/engine/domain/session-state";
+import { END_REASONS, SESSION_ERROR_CODES } from "@tandem/engine/domain/session-end";
+import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
 import { toWaitingOn, WAITS, type WaitingOn as WaitingOnValue } from "@tandem/engine/domain/waiting-on";
 import type { SessionSummaryRow, SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
 import { AnswerOutcome, Metrics, ModelUsage, SessionEvent } from "./events.ts";
@@ -19,8 +20,9 @@ export const WaitingOn = Type.Object(
   {
     what: stringEnum(WAITS, {
       description:
-        "`worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the " +
-        "model failed and is asked again at the deadline. `tool_results`: calls wait for the caller.",
+        "`slot`: the organization has no free one. `worker`: a step is due and no worker has taken it yet. `model`: a " +
+        "worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: " +
+        "calls wait for the caller. `message`: the session has answered and is open. `resume`: it is paused.",
     }),
     since: timestamp(),
     deadline: nullable(timestamp(), { description: "When something happens by itself, if it does." }),
@@ -95,6 +97,17 @@ export const SessionChanges = Type.Object(
     }),
   },
   { $id: "SessionChanges" },
+);
+
+export const QuotaStatus = Type.Object(
+  {
+    scope: stringEnum(["user", "org"], { description: "Who the limit is for." }),
+    limit: Type.Integer({ description: "Most active sessions; 2147483647 when there is no limit." }),
+    active: Type.Integer({ description: "Sessions that are neither queued nor ended." }),
+    available: Type.Integer({ description: "How many more can be active now." }),
+    queued: Type.Integer({ description: "Sessions that wait for a slot." }),
+  },
+  { $id: "QuotaStatus" },
 );
 
 export const SessionPage = page("Page_SessionSummary_", ref(SessionSummary));
@@ -177,6 +190,7 @@ export const sessionSchemas = [
   Session,
   SessionSummary,
   SessionChanges,
+  QuotaStatus,
   SessionPage,
   EventPage,
 ];

@@ -9,7 +9,12 @@ import { findToolFaults, type ToolDefinition } from "@tandem/engine/domain/tools
 import { compileFragment } from "../plugins/validation.ts";
 import { Agent, type AgentInput, toAgentDefinition } from "../schemas/agents.ts";
 import { toUserMessage } from "../schemas/messages.ts";
-import { DEFAULT_DELETE_AFTER_MIN, type SessionRequestInput } from "../schemas/session-request.ts";
+import {
+  DEFAULT_DELETE_AFTER_MIN,
+  DEFAULT_ERROR_LIMIT,
+  DEFAULT_REPEAT_LIMIT,
+  type SessionRequestInput,
+} from "../schemas/session-request.ts";
 import { ref } from "../schemas/typebox.ts";
 import { applyOverrides } from "./apply-overrides.ts";
 
@@ -106,6 +111,9 @@ function normalise(sent: SessionRequestInput): SessionRequest {
         ? DEFAULT_DELETE_AFTER_MIN
         : sent.delete_screenshot_after_min,
     queue: sent.queue ?? true,
+    repeat_limit: sent.repeat_limit === undefined ? DEFAULT_REPEAT_LIMIT : sent.repeat_limit,
+    error_limit: sent.error_limit === undefined ? DEFAULT_ERROR_LIMIT : sent.error_limit,
+    token_budget: sent.token_budget ?? null,
     group_id: sent.group_id ?? null,
     parent_session_id: sent.parent_session_id ?? null,
     overrides: sent.overrides ?? {},

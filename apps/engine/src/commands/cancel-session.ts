@@ -1,15 +1,11 @@
-import { TandemError } from "../domain/errors.ts";
-import { agentCompletion, errorEvent, type NewEvent, toolCallCancelled } from "../domain/events.ts";
+import { agentCompletion } from "../domain/events.ts";
 import { nextStatus } from "../domain/session-state.ts";
-import type { ToolRequest } from "../domain/tools.ts";
-import { announce, type Engine } from "../engine.ts";
-import { lockSession } from "../postgres/lock-session.ts";
-import { readPendingCalls, settleToolCalls, toToolRequest } from "../postgres/tool-calls.ts";
-import { inTransaction } from "../postgres/transaction.ts";
+import type { Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
-
-/** What the model reads, after a restart, in place of a result that never came. */
-const WITHDRAWN = "The session was cancelled before a result came. Whether the tool ran is unknown.";
+import type { SessionKey } from "../queries/sessions.ts";
+import { announceAndAdmit } from "./admit-sessions.ts";
+import { changeSession } from "./change-session.ts";
+import { withdrawCalls } from "./withdraw-calls.ts";
 
 /**
  * Cancels a session and settles its pending calls in the same transaction, so that a message is accepted right
@@ -17,32 +13,18 @@ const WITHDRAWN = "The session was cancelled before a result came. Whether the t
  *
  * @throws {TandemError} `session_not_found`
  */
-export async function cancelSession(
-  engine: Engine,
-  input: { organizationId: string; sessionId: string },
-): Promise<void> {
-  const isCancelled = await inTransaction(engine.pool, async (tx) => {
-    const session = await lockSession(tx, input.organizationId, input.sessionId);
-    if (!session) throw new TandemError("session_not_found", `There is no session ${input.sessionId}.`);
+export async function cancelSession(engine: Engine, key: SessionKey): Promise<void> {
+  const change = await changeSession(engine, key, async (tx, session) => {
     const status = nextStatus(session.status, "cancelled");
-    if (status === "refused") return false;
-    const pending = (await readPendingCalls(tx, session.id)).filter((call) => call.state === "pending");
-    if (pending.length > 0) {
-      const withdrawn = pending.map((call) => ({ id: call.id, contentHash: null }));
-      await settleToolCalls(tx, session.id, "withdrawn", withdrawn);
-    }
-    await updateSession(tx, session, {
+    if (status === "refused") return null;
+    const withdrawals = await withdrawCalls(tx, session.id, "cancelled");
+    return updateSession(tx, session, {
       patch: { status, reason: "cancelled" },
-      events: [...pending.flatMap((call) => withdraw(toToolRequest(call))), agentCompletion("stopped")],
+      events: [...withdrawals, agentCompletion("stopped")],
       due: "not",
       releaseLease: true,
       finished: "now",
     });
-    return true;
   });
-  if (isCancelled) await announce(engine, input.sessionId);
-}
-
-function withdraw(call: ToolRequest): NewEvent[] {
-  return [toolCallCancelled(call, "cancelled"), errorEvent(WITHDRAWN, "server", call)];
+  if (change) await announceAndAdmit(engine, change);
 }

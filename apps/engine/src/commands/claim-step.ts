@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { listMissingParts } from "../domain/agents.ts";
 import {
   agentStarted,
@@ -8,14 +9,16 @@ import {
   stateRunning,
 } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
-import { announce, type Engine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { claimSession } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { hasWaitingMessages, takeMessages } from "../postgres/waiting-messages.ts";
-import { toFailure } from "./finish-step.ts";
+import { announceAndAdmit } from "./admit-sessions.ts";
+import { toFailed } from "./end-session.ts";
+import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 
 /** A step that this worker may run, and what it runs on. */
@@ -37,29 +40,34 @@ export async function claimStep(
   const claimed = await inTransaction(engine.pool, async (tx) => {
     const session = await claimSession(tx, claim);
     if (!session) return null;
-    if (session.claims > MAX_CLAIMS) {
-      const failure = toKillerFailure(session);
-      const isStale = await hasWaitingMessages(tx, session.id);
-      await updateSession(tx, session, isStale ? restartAfter(failure) : failure);
-      return { session: null, isChanged: true, due: isStale ? { fence: session.fence + 1 } : undefined };
-    }
+    const refusal = await toRefusal(tx, session);
+    if (refusal) return { session: null, change: await updateSession(tx, session, refusal) };
     const messages = (await takeMessages(tx, session.id)).map(messageEvent);
     const isStart = session.status === "pending";
     const events = isStart ? startEvents(session, messages) : messages;
-    if (events.length > 0) {
-      await updateSession(tx, session, {
-        patch: { status: mustMove(session.status, "step_claimed") },
-        events,
-        due: "unchanged",
-        startedNow: isStart,
-      });
-    }
-    return { session, isChanged: events.length > 0, due: undefined };
+    if (events.length === 0) return { session, change: null };
+    const change = await updateSession(tx, session, {
+      patch: { status: mustMove(session.status, "step_claimed") },
+      events,
+      due: "unchanged",
+      startedNow: isStart,
+    });
+    return { session, change };
   });
   if (!claimed) return null;
-  if (claimed.isChanged) await announce(engine, claim.sessionId, claimed.due);
+  if (claimed.change) await announceAndAdmit(engine, claimed.change);
   if (!claimed.session) return null;
   return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
+}
+
+/** What becomes of a step that must not run: a pause that was asked for while a worker that is gone held it, or an end. */
+async function toRefusal(tx: pg.ClientBase, session: ClaimedSessionRow): Promise<SessionUpdate | null> {
+  if (session.claims > MAX_CLAIMS) {
+    const failure = toKillerFailure(session);
+    return (await hasWaitingMessages(tx, session.id)) ? restartAfter(failure) : failure;
+  }
+  if (!session.pauseRequested) return null;
+  return pauseAtBoundary(session, { patch: {}, events: [], due: "now", releaseLease: true });
 }
 
 /** A step that so many workers took and none finished most likely ends them: it must not go round for ever. */
@@ -69,12 +77,7 @@ function toKillerFailure(session: ClaimedSessionRow): SessionUpdate {
   const error = `The step was started ${MAX_CLAIMS} times, and no worker could finish it.`;
   // A pending session has not started; for its end that makes no difference.
   const running = { ...session, status: mustMove(session.status, "step_claimed") };
-  const { patch, stateEvents, due } = toFailure(running, {
-    error,
-    errorCode: "internal",
-    reason: "internal",
-  });
-  return { patch, events: stateEvents, due, releaseLease: true, finished: "now" };
+  return toFailed(running, { error, errorCode: "internal", reason: "internal" });
 }
 
 function startEvents(session: ClaimedSessionRow, messages: NewEvent[]): NewEvent[] {

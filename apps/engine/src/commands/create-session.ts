@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type pg from "pg";
 import type { AgentDefinition } from "../domain/agents.ts";
 import type { Principal } from "../domain/api-keys.ts";
 import { invalidRequest, TandemError } from "../domain/errors.ts";
@@ -15,6 +16,7 @@ import {
 } from "../postgres/idempotency-keys.ts";
 import { insertSession, type NewSession } from "../postgres/insert-session.ts";
 import { inTransaction } from "../postgres/transaction.ts";
+import { admitIfQueued, mustQueue } from "./admit-sessions.ts";
 
 /** A key under which a create request may be repeated, with the body it came with. */
 export interface IdempotencyKey {
@@ -23,13 +25,15 @@ export interface IdempotencyKey {
 }
 
 /**
- * Creates a session: one statement writes it with its first event and messages; then its first step is queued.
+ * Creates a session: one statement writes it with its first event and messages; then its first step is queued. When the
+ * organization has no free slot, the session waits for one.
  *
  * @param input.agent what runs, after overrides; checked by the caller
  * @param input.idempotency the same key with the same body gives the session that it made before, for 24 hours
  * @returns the session's id
  * @throws {TandemError} `invalid_request` when the key came with another body before, `idempotency_in_flight` when
- *   another request with it is under way; in both cases no session was created
+ *   another request with it is under way, `session_limit` when there is no free slot and the session does not queue; in
+ *   all of these no session was created
  */
 export async function createSession(
   engine: Engine,
@@ -41,7 +45,7 @@ export async function createSession(
   },
 ): Promise<string> {
   const { tools, ...agent } = input.agent;
-  const session: NewSession = {
+  const session: Omit<NewSession, "status"> = {
     id: newSessionId(),
     organizationId: input.principal.organizationId,
     userName: input.principal.userName,
@@ -51,11 +55,41 @@ export async function createSession(
     messages: input.request.messages ?? [],
     events: [requestStart()],
   };
-  const earlier = input.idempotency ? await insertOnce(engine, session, input.idempotency) : null;
-  if (earlier !== null) return earlier;
-  if (!input.idempotency) await insertSession(engine.pool, session);
-  await announce(engine, session.id, { fence: 0 });
+  const inserted = input.idempotency
+    ? await insertOnce(engine, session, input.idempotency)
+    : await insert(engine, session);
+  if (typeof inserted === "string") return inserted;
+  await announceNew(engine, session, inserted.isQueued);
   return session.id;
+}
+
+type UnplacedSession = Omit<NewSession, "status">;
+
+/** Whether a new session waits for a slot. */
+interface Placed {
+  isQueued: boolean;
+}
+
+/** Without a limit one statement is enough; with one, the count and the insert are under the admission lock. */
+async function insert(engine: Engine, session: UnplacedSession): Promise<Placed> {
+  if (engine.maxActiveSessions > 0) return inTransaction(engine.pool, (tx) => place(tx, engine, session));
+  await insertSession(engine.pool, { ...session, status: "pending" });
+  return { isQueued: false };
+}
+
+async function place(tx: pg.ClientBase, engine: Engine, session: UnplacedSession): Promise<Placed> {
+  const { organizationId, request } = session;
+  const isQueued = await mustQueue(tx, engine, { organizationId, queues: request.queue });
+  await insertSession(tx, { ...session, status: isQueued ? "queued" : "pending" });
+  return { isQueued };
+}
+
+async function announceNew(engine: Engine, session: UnplacedSession, isQueued: boolean): Promise<void> {
+  const { id: sessionId, organizationId } = session;
+  const due = isQueued ? "not" : "now";
+  await announce(engine, { sessionId, organizationId, fence: 0, due, timerInMs: null, isEnded: false });
+  // A slot that became free while this one was counted has looked for queued sessions in vain.
+  if (isQueued) await admitIfQueued(engine, organizationId);
 }
 
 /**
@@ -85,20 +119,19 @@ function toEarlierSession(used: UsedKey, bodyHash: Buffer): string {
 /** Inserts the session together with its key; the id of the earlier session when the key was used before. */
 async function insertOnce(
   engine: Engine,
-  session: NewSession,
+  session: UnplacedSession,
   idempotency: IdempotencyKey,
-): Promise<string | null> {
+): Promise<string | Placed> {
   const { key, body } = idempotency;
   const bodyHash = hashBody(body);
   const { organizationId, id: sessionId } = session;
-  const used = await inTransaction(engine.pool, async (tx) => {
-    const known = await takeIdempotencyKey(tx, { organizationId, key, bodyHash, sessionId });
-    if (known === null) await insertSession(tx, session);
-    return known;
+  const made = await inTransaction(engine.pool, async (tx) => {
+    const used = await takeIdempotencyKey(tx, { organizationId, key, bodyHash, sessionId });
+    return used === null ? { placed: await place(tx, engine, session) } : { used, placed: null };
   }).catch((error: unknown) => {
     if (!isLockTimeout(error)) throw error;
     const message = "Another request with this Idempotency-Key is under way; try again shortly.";
     throw new TandemError("idempotency_in_flight", message, { cause: error });
   });
-  return used && toEarlierSession(used, bodyHash);
+  return made.placed ?? toEarlierSession(made.used, bodyHash);
 }

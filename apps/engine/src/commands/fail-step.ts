@@ -1,16 +1,18 @@
 import type pg from "pg";
 import { errorEvent } from "../domain/events.ts";
-import type { EndReason } from "../domain/session-state.ts";
-import { announce, type Engine } from "../engine.ts";
+import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
+import type { Engine } from "../engine.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
-import { toFailure } from "./finish-step.ts";
+import { announceAndAdmit } from "./admit-sessions.ts";
+import { toFailed } from "./end-session.ts";
+import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 
-/** A model request that gave no reply. */
+/** A step without a reply of the model: its request failed, or a guard did not let it be made. */
 export interface FailedStep {
   sessionId: string;
   fence: number;
@@ -18,6 +20,8 @@ export interface FailedStep {
   error: string;
   /** Why the session ends if it does not go on. */
   reason: EndReason;
+  /** The same in the reference's words. Default `internal`. */
+  errorCode?: SessionErrorCode;
   /** When to try again, in milliseconds; null when trying again cannot help. */
   retryInMs: number | null;
 }
@@ -29,20 +33,19 @@ export interface FailedStep {
  * @returns false when the claim was lost; nothing was written
  */
 export async function failStep(engine: Engine, step: FailedStep): Promise<boolean> {
-  const due = await inTransaction(engine.pool, async (tx) => {
+  const change = await inTransaction(engine.pool, async (tx) => {
     const session = await lockClaimedSession(tx, step);
     if (!session) return null;
     const update = await toUpdate(tx, session, step);
-    await updateSession(tx, session, update);
-    return { update, fence: session.fence + 1 };
+    return updateSession(tx, session, pauseAtBoundary(session, update));
   });
-  if (!due) return false;
-  await announce(engine, step.sessionId, toDue(due.update, due.fence));
+  if (!change) return false;
+  await announceAndAdmit(engine, change);
   return true;
 }
 
 async function toUpdate(tx: pg.ClientBase, session: SessionRow, step: FailedStep): Promise<SessionUpdate> {
-  const { error, reason, retryInMs } = step;
+  const { error, reason, errorCode = "internal", retryInMs } = step;
   if (retryInMs !== null) {
     return {
       patch: { modelFailures: session.modelFailures + 1 },
@@ -51,13 +54,6 @@ async function toUpdate(tx: pg.ClientBase, session: SessionRow, step: FailedStep
       releaseLease: true,
     };
   }
-  const { patch, stateEvents, due } = toFailure(session, { error, errorCode: "internal", reason });
-  const failure: SessionUpdate = { patch, events: stateEvents, due, releaseLease: true, finished: "now" };
+  const failure = toFailed(session, { error, errorCode, reason });
   return (await hasWaitingMessages(tx, session.id)) ? restartAfter(failure) : failure;
-}
-
-/** What is queued after a change: nothing, a step at once, or one after a wait. */
-function toDue({ due }: SessionUpdate, fence: number): { fence: number; delayMs?: number } | undefined {
-  if (due === "now") return { fence };
-  return typeof due === "object" ? { fence, delayMs: due.inMs } : undefined;
 }

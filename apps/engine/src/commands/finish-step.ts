@@ -1,23 +1,28 @@
 import {
   type AnswerOutcome,
   agentCompletion,
-  agentError,
   answerEvent,
+  errorEvent,
   metricsUpdate,
   type NewEvent,
   stateAwaitingToolResults,
+  stateIdle,
 } from "../domain/events.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
-import { type EndReason, mustMove, type SessionErrorCode } from "../domain/session-state.ts";
+import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
+import { mustMove } from "../domain/session-state.ts";
 import type { ToolRequest } from "../domain/tools.ts";
-import { announce, type Engine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { insertToolCalls } from "../postgres/tool-calls.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { type SessionUpdate, toJsonText, updateSession } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
+import { announceAndAdmit } from "./admit-sessions.ts";
+import { toFailed, toTimedOut } from "./end-session.ts";
+import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 
 /** What follows from one reply of the model. */
@@ -47,46 +52,70 @@ export interface FinishedStep {
  * @returns false when the claim was lost; nothing was written
  */
 export async function finishStep(engine: Engine, step: FinishedStep): Promise<boolean> {
-  const due = await inTransaction(engine.pool, async (tx) => {
+  const change = await inTransaction(engine.pool, async (tx) => {
     const session = await lockClaimedSession(tx, step);
     if (!session) return null;
-    const isEnd = step.outcome.kind === "answer" || step.outcome.kind === "fail";
+    const { outcome, replies } = session.lastStep === null ? step : withoutCalls(step);
+    const isEnd = outcome.kind === "answer" || outcome.kind === "fail";
     const isStale = isEnd && (await hasWaitingMessages(tx, session.id));
-    const outcome = isStale && step.outcome.kind === "answer" ? GO_ON : step.outcome;
     if (outcome.kind === "ask") await insertToolCalls(tx, session.id, session.steps, outcome.calls);
-    const planned = toUpdate(session, { ...step, outcome });
-    const update = isStale && outcome.kind === "fail" ? restartAfter(planned) : planned;
-    await updateSession(tx, session, update);
-    return { fence: session.fence + 1, isDue: update.due === "now" };
+    const effect = isStale ? toStaleEffect(session, outcome) : toEffect(session, outcome);
+    const update = toUpdate(session, { ...step, replies }, effect);
+    return updateSession(tx, session, pauseAtBoundary(session, update));
   });
-  if (!due) return false;
-  await announce(engine, step.sessionId, due.isDue ? { fence: due.fence } : undefined);
+  if (!change) return false;
+  await announceAndAdmit(engine, change);
   return true;
 }
 
+/** An answer was asked for while the model was at work: the calls of its reply are not made. */
+function withoutCalls(step: FinishedStep): Pick<FinishedStep, "outcome" | "replies"> {
+  if (step.outcome.kind !== "ask") return step;
+  const refusals = step.outcome.calls.map((call) => errorEvent(NOT_STARTED, "server", call));
+  return { outcome: GO_ON, replies: [...step.replies, ...refusals] };
+}
+
+const NOT_STARTED = "The call was not made: an answer was asked for.";
+
 const GO_ON: StepOutcome = { kind: "again", corrections: 0, nudges: 0, uselessSteps: 0 };
 
-function toUpdate(session: SessionRow, step: FinishedStep): SessionUpdate {
+/** The end of a run that did not see a waiting message: an answer is not final; after a failure, or when the time is over, the session starts again. */
+function toStaleEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
+  if (outcome.kind === "fail") return restartAfter(toEffect(session, outcome));
+  if (session.lastStep === "max_time") return restartAfter(toTimedOut(session, UNSEEN_MESSAGE));
+  return toEffect(session, GO_ON);
+}
+
+const UNSEEN_MESSAGE = "The session's time is over, and its answer did not see the last message.";
+
+/** What every step has: the reply, the count, the end of the claim. */
+function toUpdate(
+  session: SessionRow,
+  step: Pick<FinishedStep, "policy" | "usage" | "replies">,
+  effect: SessionUpdate,
+): SessionUpdate {
   const steps = session.steps + 1;
   const usage = addUsage(session.usage, step.usage);
-  const counted = { steps, usage, runSteps: session.runSteps + 1, modelFailures: 0 };
-  const events = [step.policy, metricsUpdate(toMetrics(steps, usage))];
-  const { patch, stateEvents, due } = toEffect(session, step.outcome);
-  const isEnd = patch.status === "completed" || patch.status === "failed";
+  const counted = {
+    steps,
+    usage,
+    runSteps: session.runSteps + 1,
+    runTokens: session.runTokens + step.usage.input_tokens + step.usage.output_tokens,
+    modelFailures: 0,
+  };
+  const said = [step.policy, metricsUpdate(toMetrics(steps, usage))];
   // The state change comes before the server's own replies, the end after everything.
-  const tail = isEnd ? [...step.replies, ...stateEvents] : [...stateEvents, ...step.replies];
+  const isEnd = effect.finished !== undefined;
+  const tail = isEnd ? [...step.replies, ...effect.events] : [...effect.events, ...step.replies];
   return {
-    patch: { ...counted, ...patch },
-    events: [...events, ...tail],
-    due,
+    ...effect,
+    patch: { ...counted, ...effect.patch },
+    events: [...said, ...tail],
     releaseLease: true,
-    ...(isEnd ? { finished: "now" } : {}),
   };
 }
 
-type Effect = Pick<SessionUpdate, "patch" | "due"> & { stateEvents: NewEvent[] };
-
-function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
+function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
   switch (outcome.kind) {
     case "ask":
       return {
@@ -96,7 +125,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
           nudges: 0,
           uselessSteps: 0,
         },
-        stateEvents: [stateAwaitingToolResults(outcome.calls)],
+        events: [stateAwaitingToolResults(outcome.calls)],
         due: "not",
       };
     case "again":
@@ -107,35 +136,37 @@ function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
           nudges: outcome.nudges,
           uselessSteps: outcome.uselessSteps,
         },
-        stateEvents: [],
+        events: [],
         due: "now",
       };
     case "answer":
-      return {
-        patch: {
-          status: mustMove(session.status, "step_answered"),
-          answer: outcome.answer,
-          answerText: typeof outcome.answer === "string" ? outcome.answer : JSON.stringify(outcome.answer),
-          outcome: outcome.outcome,
-          reason: outcome.reason,
-        },
-        stateEvents: [answerEvent(outcome.answer, outcome.outcome), agentCompletion("finished")],
-        due: "not",
-      };
+      return toAnswered(session, outcome);
     case "fail":
-      return toFailure(session, outcome);
+      return toFailed(session, outcome);
   }
 }
 
-/** The effect of a failure that ends the session. */
-export function toFailure(
-  session: SessionRow,
-  failure: { error: string; errorCode: SessionErrorCode; reason: EndReason },
-): Effect {
-  const { error, errorCode, reason } = failure;
+/** An answer ends the session, or leaves it open for a message. When its time is over, it has timed out with an answer. */
+function toAnswered(session: SessionRow, said: Extract<StepOutcome, { kind: "answer" }>): SessionUpdate {
+  const { answer, outcome, reason } = said;
+  const answerText = typeof answer === "string" ? answer : toJsonText(answer);
+  const patch = { answer, answerText, outcome };
+  const event = answerEvent(answer, outcome);
+  if (session.lastStep === "max_time") {
+    const end = toTimedOut(session, "The session's time is over; this is its last answer.");
+    return { ...end, patch: { ...end.patch, ...patch }, events: [event, ...end.events] };
+  }
+  if (session.idleTimeoutMs !== null) {
+    return {
+      patch: { ...patch, status: mustMove(session.status, "step_answered_open"), lastStep: null },
+      events: [event, stateIdle()],
+      due: "not",
+    };
+  }
   return {
-    patch: { status: mustMove(session.status, "step_failed"), error, errorCode, reason },
-    stateEvents: [agentError(error, { error_code: errorCode, reason })],
+    patch: { ...patch, status: mustMove(session.status, "step_answered"), reason },
+    events: [event, agentCompletion("finished")],
     due: "not",
+    finished: "now",
   };
 }

@@ -1,29 +1,43 @@
 // A session that has ended starts again when a message wants an answer: with its history, and everything counted anew.
 import { mustMove, type SessionStatus } from "../domain/session-state.ts";
+import type { SessionPatch } from "../postgres/session-row.ts";
 import type { SessionUpdate } from "../postgres/update-session.ts";
 
-/** The change that starts an ended session again. */
-export function toRestart(ended: SessionStatus): Pick<SessionUpdate, "patch" | "due" | "finished"> {
+/** What a message that wants an answer sets back, in whatever state it finds the session. */
+export const TASK_START: SessionPatch = {
+  corrections: 0,
+  nudges: 0,
+  uselessSteps: 0,
+  modelFailures: 0,
+  outcome: null,
+};
+
+/**
+ * The change that starts an ended session again.
+ *
+ * @param isFull true when there is no free slot: then the session is queued
+ */
+export function toRestart(ended: SessionStatus, options: { isFull: boolean }): SessionUpdate {
   return {
     patch: {
-      status: mustMove(ended, "message_sent"),
+      ...TASK_START,
+      status: mustMove(ended, options.isFull ? "message_queued" : "message_sent"),
       runSteps: 0,
-      corrections: 0,
-      nudges: 0,
-      uselessSteps: 0,
-      modelFailures: 0,
-      outcome: null,
+      runTokens: 0,
+      lastStep: null,
       error: null,
       errorCode: null,
       reason: null,
     },
-    due: "now",
+    events: [],
+    due: options.isFull ? "not" : "now",
     finished: "restarted",
+    answerIsOld: true,
   };
 }
 
-/** A failure that did not see a waiting message: its events stay, and the session starts again for the message. */
-export function restartAfter(failure: SessionUpdate): SessionUpdate {
-  const restart = toRestart("failed");
-  return { ...failure, ...restart, patch: { ...failure.patch, ...restart.patch } };
+/** An end that did not see a waiting message: its events stay, and the session starts again for the message, in its slot. */
+export function restartAfter(end: SessionUpdate): SessionUpdate {
+  const restart = toRestart(end.patch.status ?? "failed", { isFull: false });
+  return { ...end, ...restart, events: end.events, patch: { ...end.patch, ...restart.patch } };
 }

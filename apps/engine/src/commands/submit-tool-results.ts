@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { TandemError } from "../domain/errors.ts";
 import {
   errorEvent,
@@ -7,11 +8,10 @@ import {
   stateRunning,
   toolResult,
 } from "../domain/events.ts";
-import { isTerminal, mustMove } from "../domain/session-state.ts";
+import { mustMove } from "../domain/session-state.ts";
 import { judgeResults, type PostedResult, type Receipt, type Verdict } from "../domain/tool-results.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
-import { lockSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import {
   keepLateHash,
@@ -20,8 +20,9 @@ import {
   type ToolCallRow,
   toToolRequest,
 } from "../postgres/tool-calls.ts";
-import { inTransaction } from "../postgres/transaction.ts";
-import { updateSession } from "../postgres/update-session.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { changeSession, refuseFinished } from "./change-session.ts";
+import { activeStatus, moveActive } from "./pause-session.ts";
 
 /** The answer to a body of results: one receipt per entry, the calls that remain, and whether the session goes on. */
 export interface SubmitReceipt {
@@ -47,38 +48,46 @@ export interface SubmittedResults {
  *   `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
-  const { receipt, fence, isChanged } = await inTransaction(engine.pool, async (tx) => {
-    const session = await lockSession(tx, input.organizationId, input.sessionId);
-    if (!session) throw new TandemError("session_not_found", `There is no session ${input.sessionId}.`);
-    refuseFinished(session);
+  const { receipt, change } = await changeSession(engine, input, async (tx, session) => {
+    refuseFinished(session, "takes no more results");
     const calls = await readToolCalls(tx, session.id, namedBy(input.entries));
     const verdict = judgeResults(input.entries, calls.map(toKnownCall), input.locOf);
     const remaining = remainingCalls(calls, verdict);
     refuseFaults(verdict);
-    if (verdict.settlements.length > 0) {
-      const settled = verdict.settlements.map(({ call, contentHash }) => ({ id: call.id, contentHash }));
-      await settleToolCalls(tx, session.id, "answered", settled);
-    }
-    for (const { call, contentHash } of verdict.late)
-      await keepLateHash(tx, session.id, call.id, contentHash);
-    const isResumed = verdict.settlements.length > 0 && remaining.length === 0;
-    const events = toEvents(verdict, remaining);
-    if (events.length > 0) {
-      await updateSession(tx, session, {
-        patch: isResumed ? { status: mustMove(session.status, "last_call_settled") } : {},
-        events,
-        due: isResumed ? "now" : "unchanged",
-      });
-    }
+    await settle(tx, session.id, verdict);
+    const isLast = verdict.settlements.length > 0 && remaining.length === 0;
+    const update = toUpdate(session, { events: toEvents(verdict, remaining), isLast });
     return {
-      receipt: { receipts: verdict.receipts, pending: remaining.map((call) => call.id), resumed: isResumed },
-      fence: session.fence,
-      isChanged: events.length > 0,
+      receipt: {
+        receipts: verdict.receipts,
+        pending: remaining.map((call) => call.id),
+        resumed: update?.due === "now",
+      },
+      change: update && (await updateSession(tx, session, update)),
     };
   });
-  if (isChanged) await announce(engine, input.sessionId, receipt.resumed ? { fence } : undefined);
+  if (change) await announce(engine, change);
   refuseUseless(receipt);
   return receipt;
+}
+
+async function settle(tx: pg.ClientBase, sessionId: string, verdict: Verdict): Promise<void> {
+  if (verdict.settlements.length > 0) {
+    const settled = verdict.settlements.map(({ call, contentHash }) => ({ id: call.id, contentHash }));
+    await settleToolCalls(tx, sessionId, "answered", settled);
+  }
+  for (const { call, contentHash } of verdict.late) await keepLateHash(tx, sessionId, call.id, contentHash);
+}
+
+/** A paused session takes results too; it goes on when it is resumed. */
+function toUpdate(
+  session: SessionRow,
+  { events, isLast }: { events: NewEvent[]; isLast: boolean },
+): SessionUpdate | null {
+  if (events.length === 0) return null;
+  if (!isLast) return { patch: {}, events, due: "unchanged" };
+  const next = mustMove(activeStatus(session), "last_call_settled");
+  return { patch: moveActive(session, next), events, due: session.status === "paused" ? "not" : "now" };
 }
 
 function namedBy(entries: readonly PostedResult[]): { ids: string[]; toolNames: string[] } {
@@ -112,14 +121,6 @@ function toResultEvent(call: ToolRequest, posted: PostedResult): NewEvent {
   if (posted.kind === "error_event") return errorEvent(posted.error, posted.origin, call);
   const { result, truncated, output_artifact_path } = posted;
   return toolResult({ tool_req: call, result, truncated, output_artifact_path });
-}
-
-function refuseFinished(session: SessionRow): void {
-  if (!isTerminal(session.status)) return;
-  throw new TandemError(
-    "session_finished",
-    `Session ${session.id} has ended (${session.status}); it takes no more results.`,
-  );
 }
 
 function refuseFaults(verdict: Verdict): void {

@@ -1,14 +1,20 @@
+// What no process was told of, or could not do when it was told: found in the database and done now.
 import type { Engine } from "../engine.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
-import { findOverdueSteps } from "../postgres/leases.ts";
+import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
+import { admitEverywhere } from "./admit-sessions.ts";
+import { expireSession } from "./expire-session.ts";
 
 /** Forgets what is kept for a time only. */
 export async function sweepExpired(engine: Engine): Promise<void> {
   await deleteOldIdempotencyKeys(engine.pool);
 }
 
-/** Most steps that one sweep puts back; the next one takes the rest. */
+/** Most steps and timers that one sweep takes on; the next one takes the rest. */
 const SWEEP_LIMIT = 1_000;
+
+/** Timers that are done at once: each holds a connection for a moment. */
+const TIMERS_AT_ONCE = 4;
 
 /**
  * Puts back every step that should run and that no worker holds: its job was lost, its worker died, or the queue
@@ -21,4 +27,13 @@ export async function sweep(engine: Engine, options: { overdueMs: number }): Pro
   const steps = await findOverdueSteps(engine.pool, { overdueMs: options.overdueMs, limit: SWEEP_LIMIT });
   for (const step of steps) await engine.queue.add(step);
   return steps.length;
+}
+
+/** Does what the clocks of sessions have made due, and gives on the slots that are free. */
+export async function sweepTimers(engine: Engine): Promise<void> {
+  const overdue = await findOverdueTimers(engine.pool, { limit: SWEEP_LIMIT });
+  for (let start = 0; start < overdue.length; start += TIMERS_AT_ONCE) {
+    await Promise.all(overdue.slice(start, start + TIMERS_AT_ONCE).map((id) => expireSession(engine, id)));
+  }
+  await admitEverywhere(engine);
 }

@@ -31,6 +31,12 @@ export type ErrorOrigin = "server" | "model" | "answer" | "agent" | "environment
 /** The request was accepted. */
 export const requestStart = (): NewEvent => ({ type: "RequestStartEvent", data: {} });
 
+/** A session that waited for a slot got one. */
+export const requestDispatched = (status: string): NewEvent => ({
+  type: "RequestStartDispatchedEvent",
+  data: { status },
+});
+
 /** A worker took the session up. */
 export const agentStarted = (): NewEvent => ({ type: "AgentStartedEvent", data: {} });
 
@@ -47,6 +53,22 @@ export const stateRunning = (): NewEvent => ({
   type: "ActiveStateChangeEvent",
   data: { state: "running", pending_tool_calls: null },
 });
+
+/** The session has answered and waits for a message. */
+export const stateIdle = (): NewEvent => ({
+  type: "ActiveStateChangeEvent",
+  data: { state: "idle", pending_tool_calls: null },
+});
+
+/** The session was paused, or goes on. */
+export const runStatus = (status: "paused" | "running"): NewEvent => ({
+  type: "AgentRunStatusChangeEvent",
+  data: { status },
+});
+
+/** Somebody steers the session. */
+export const flowEvent = (flow: "pause" | "resume" | "force_answer", origin: "user" | "message"): NewEvent =>
+  agentEvent({ kind: "flow_event", flow, origin });
 
 /** The session waits for its caller; `pending` lists every open call in the order the model asked. */
 export const stateAwaitingToolResults = (pending: readonly ToolRequest[]): NewEvent => ({
@@ -104,8 +126,11 @@ export const lateToolResult = (toolReq: ToolRequest, result: JsonValue): NewEven
   data: { tool_req: { ...toolReq }, result },
 });
 
+/** Why a call was withdrawn. */
+export type WithdrawalReason = "cancelled" | "force_answer" | "max_time";
+
 /** A call that will not be used any more: its handler can stop. */
-export const toolCallCancelled = (toolReq: ToolRequest, reason: string): NewEvent => ({
+export const toolCallCancelled = (toolReq: ToolRequest, reason: WithdrawalReason): NewEvent => ({
   type: "ToolCallCancelledEvent",
   data: { tool_req: { ...toolReq }, reason },
 });

@@ -163,15 +163,13 @@ function compile(schema: JsonObject): ValidateFunction {
 }
 
 function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFunction {
+  // Work that is ended from outside does not tidy up behind itself: the compiler it was in is done for.
+  const replaceCompiler = () => {
+    if (draft === "draft7") ajvs.draft7 = createDraft7();
+    else ajvs.draft2020 = createDraft2020();
+  };
   try {
-    return withTimeLimit(COMPILE_LIMIT_MS, () => ajvs[draft].compile(schema));
-  } catch (error) {
-    // Work that is ended from outside does not tidy up behind itself: the compiler it was in is done for.
-    if (error instanceof TimeLimitError) {
-      if (draft === "draft7") ajvs.draft7 = createDraft7();
-      else ajvs.draft2020 = createDraft2020();
-    }
-    throw error;
+    return withTimeLimit(COMPILE_LIMIT_MS, () => ajvs[draft].compile(schema), replaceCompiler);
   } finally {
     // Ajv keeps each compiled schema for good; the bounded map above is our cache.
     ajvs[draft].removeSchema(schema);

@@ -13,6 +13,12 @@ export interface SessionRequest {
   delete_after_min: number | null;
   delete_screenshot_after_min: number | null;
   queue: boolean;
+  /** How often in a row a call with the same arguments may be made. */
+  repeat_limit: number | null;
+  /** How often in a row the same error may come back. */
+  error_limit: number | null;
+  /** Tokens that one run may use. */
+  token_budget: number | null;
   group_id: string | null;
   parent_session_id: string | null;
   overrides: JsonObject;

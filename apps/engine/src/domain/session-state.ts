@@ -14,85 +14,186 @@ export const SESSION_STATUSES = [
   "interrupted",
 ] as const;
 
-/** A state of the wire format. */
-export type WireStatus = (typeof SESSION_STATUSES)[number];
-
-/** The states that this version's sessions take. */
-export type SessionStatus =
-  | "pending"
-  | "running"
-  | "awaiting_tool_results"
-  | "completed"
-  | "failed"
-  | "interrupted";
+/** A state of a session. */
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 /** What can happen to a session. */
 export type SessionHappening =
+  /** A queued session got a slot. */
+  | "admitted"
   | "step_claimed"
   | "step_asked_for_tools"
+  /** The model answered, and the session ends with it. */
   | "step_answered"
+  /** The model answered, and the session stays open for a message. */
+  | "step_answered_open"
   | "step_failed"
   | "step_goes_on"
   | "last_call_settled"
   | "message_sent"
+  /** A message wants an ended session to start again, and the organization has no free slot. */
+  | "message_queued"
+  | "answer_forced"
+  /** `max_time_s` has passed: one last step is due. */
+  | "time_over"
+  /** The last step of a session whose time is over has ended, or took too long. */
+  | "run_timed_out"
+  | "idle_over"
+  | "pause"
+  | "resume"
   | "cancelled";
+
+/** The state after a happening. `underneath`: the one that a paused session goes back to. */
+type Next = SessionStatus | "refused" | "underneath";
 
 /**
  * What each happening makes of each state. `refused` means that the happening has no place there: the command
- * that sees it changes nothing.
+ * that sees it changes nothing. Pausing lies over a state: what happens to a paused session's calls moves the
+ * state underneath, by that state's own row.
  */
-export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, SessionStatus | "refused">> = {
+export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> = {
+  queued: {
+    admitted: "pending",
+    step_claimed: "refused",
+    step_asked_for_tools: "refused",
+    step_answered: "refused",
+    step_answered_open: "refused",
+    step_failed: "refused",
+    step_goes_on: "refused",
+    last_call_settled: "refused",
+    message_sent: "queued",
+    message_queued: "refused",
+    answer_forced: "queued",
+    time_over: "refused",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "queued",
+    cancelled: "interrupted",
+  },
   pending: {
+    admitted: "refused",
     step_claimed: "running",
     step_asked_for_tools: "refused",
     step_answered: "refused",
+    step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
     last_call_settled: "refused",
     message_sent: "pending",
+    message_queued: "refused",
+    answer_forced: "pending",
+    time_over: "refused",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "pending",
     cancelled: "interrupted",
   },
   running: {
+    admitted: "refused",
     step_claimed: "running",
     step_asked_for_tools: "awaiting_tool_results",
     step_answered: "completed",
+    step_answered_open: "idle",
     step_failed: "failed",
     step_goes_on: "running",
     last_call_settled: "refused",
     message_sent: "running",
+    message_queued: "refused",
+    answer_forced: "running",
+    time_over: "running",
+    run_timed_out: "timed_out",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "running",
     cancelled: "interrupted",
   },
   awaiting_tool_results: {
+    admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
     step_answered: "refused",
+    step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
     last_call_settled: "running",
     message_sent: "awaiting_tool_results",
+    message_queued: "refused",
+    answer_forced: "running",
+    time_over: "running",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "awaiting_tool_results",
+    cancelled: "interrupted",
+  },
+  idle: {
+    admitted: "refused",
+    step_claimed: "refused",
+    step_asked_for_tools: "refused",
+    step_answered: "refused",
+    step_answered_open: "refused",
+    step_failed: "refused",
+    step_goes_on: "refused",
+    last_call_settled: "refused",
+    message_sent: "running",
+    message_queued: "refused",
+    answer_forced: "idle",
+    time_over: "refused",
+    run_timed_out: "refused",
+    idle_over: "completed",
+    pause: "paused",
+    resume: "idle",
+    cancelled: "interrupted",
+  },
+  paused: {
+    admitted: "refused",
+    step_claimed: "refused",
+    step_asked_for_tools: "refused",
+    step_answered: "refused",
+    step_answered_open: "refused",
+    step_failed: "refused",
+    step_goes_on: "refused",
+    last_call_settled: "refused",
+    message_sent: "underneath",
+    message_queued: "refused",
+    answer_forced: "paused",
+    time_over: "refused",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "underneath",
     cancelled: "interrupted",
   },
   completed: terminal(),
   failed: terminal(),
+  timed_out: terminal(),
   interrupted: terminal(),
 };
 
 /** A terminal session only moves when a message restarts it. */
-function terminal(): Record<SessionHappening, SessionStatus | "refused"> {
+function terminal(): Record<SessionHappening, Next> {
   return {
+    admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
     step_answered: "refused",
+    step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
     last_call_settled: "refused",
     message_sent: "pending",
+    message_queued: "queued",
+    answer_forced: "refused",
+    time_over: "refused",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "refused",
+    resume: "refused",
     cancelled: "refused",
   };
 }
-
-/** The states that this version's sessions take, as a list. */
-export const CURRENT_STATUSES = Object.keys(TRANSITIONS) as SessionStatus[];
 
 /** The state after a happening that the caller knows to be possible there. */
 export function mustMove(status: SessionStatus, happening: SessionHappening): SessionStatus {
@@ -101,42 +202,16 @@ export function mustMove(status: SessionStatus, happening: SessionHappening): Se
   return next;
 }
 
-/** The state after a happening, or `refused`. */
+/** The state after a happening, or `refused`. A paused session's way back is asked of the state underneath. */
 export function nextStatus(status: SessionStatus, happening: SessionHappening): SessionStatus | "refused" {
-  return TRANSITIONS[status][happening];
+  const next = TRANSITIONS[status][happening];
+  if (next === "underneath") throw new Error(`What ${happening} makes of a paused session is underneath.`);
+  return next;
 }
 
 /** True when the session has ended: only a new message can move it. */
-export function isTerminal(status: WireStatus): boolean {
+export function isTerminal(status: SessionStatus): boolean {
   return TERMINAL.has(status);
 }
 
-const TERMINAL: ReadonlySet<WireStatus> = new Set(["completed", "failed", "timed_out", "interrupted"]);
-
-/** The reference's codes for a failed session. */
-export const SESSION_ERROR_CODES = [
-  "environment_error",
-  "no_answer",
-  "answer_validation",
-  "timeout",
-  "internal",
-] as const;
-
-/** Why a session failed, in the reference's words. */
-export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
-
-/** Why a session ended, in ours: more exact than the reference's error code, and set for good ends too. */
-export const END_REASONS = [
-  "answered",
-  "max_steps",
-  "cancelled",
-  "error_limit",
-  "provider_refused",
-  "provider_unavailable",
-  "answer_invalid",
-  "no_answer",
-  "internal",
-] as const;
-
-/** A reason of {@link END_REASONS}. */
-export type EndReason = (typeof END_REASONS)[number];
+const TERMINAL: ReadonlySet<SessionStatus> = new Set(["completed", "failed", "timed_out", "interrupted"]);

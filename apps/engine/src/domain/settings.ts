@@ -87,6 +87,8 @@ export interface CommonSettings {
   models: ModelSettings;
   /** How often waiting clients and due steps are looked at again, in milliseconds. */
   sweepMs: number;
+  /** How many sessions of one organization may be active at once; 0 is any number. */
+  maxActiveSessions: number;
 }
 
 /** Reads what both processes need. `DATABASE_URL` is required here; the standalone app fills it in. */
@@ -102,6 +104,7 @@ export function readCommonSettings(reader: SettingsReader): CommonSettings {
     logLevel: reader.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     models: readModelSettings(reader),
     sweepMs: reader.integer("TANDEM_SWEEP_MS", { fallback: 5_000, min: 50, max: 3_600_000 }),
+    maxActiveSessions: reader.integer("TANDEM_MAX_ACTIVE_SESSIONS", { fallback: 0, min: 0, max: 1_000_000 }),
   };
 }
 

@@ -1,14 +1,14 @@
 // What a live session waits for, in words that answer "why is it stuck?". Pure.
-import { isTerminal, type WireStatus } from "./session-state.ts";
+import { isTerminal, type SessionStatus } from "./session-state.ts";
 
-/** What a session can wait for in this version. */
-export const WAITS = ["worker", "model", "model_retry", "tool_results"] as const;
+/** What a session can wait for. */
+export const WAITS = ["slot", "worker", "model", "model_retry", "tool_results", "message", "resume"] as const;
 
 /** What a live session waits for. */
 export interface WaitingOn {
   what: (typeof WAITS)[number];
   since: Date;
-  /** When something happens by itself: a retry, or the takeover of a worker that is not heard of. */
+  /** When something happens by itself: a retry, the end of a wait, or the takeover of a worker that is not heard of. */
   deadline: Date | null;
   /** When the worker that runs the step was last heard of. */
   heartbeatAt: Date | null;
@@ -16,27 +16,46 @@ export interface WaitingOn {
 
 /** The times of a session's row, and what the database's clock says of them. */
 export interface SessionTimes {
-  status: WireStatus;
+  status: SessionStatus;
   stateSince: Date;
+  queuedAt: Date | null;
   dueAt: Date | null;
   isDueLater: boolean;
   leaseUntil: Date | null;
   isLeased: boolean;
   claimedAt: Date | null;
   heartbeatAt: Date | null;
+  /** The end of the wait for a message, or of the run's time. */
+  timerAt: Date | null;
 }
 
 /** What the session waits for; null when it has ended. */
 export function toWaitingOn(times: SessionTimes): WaitingOn | null {
-  const { status, stateSince, dueAt, leaseUntil, claimedAt, heartbeatAt } = times;
+  const { status, stateSince, timerAt } = times;
+  const wait = (what: WaitingOn["what"], rest: Partial<WaitingOn> = {}): WaitingOn => ({
+    what,
+    since: stateSince,
+    deadline: null,
+    heartbeatAt: null,
+    ...rest,
+  });
   if (isTerminal(status)) return null;
-  if (status === "awaiting_tool_results") {
-    return { what: "tool_results", since: stateSince, deadline: null, heartbeatAt: null };
+  if (status === "queued") return wait("slot", { since: times.queuedAt ?? stateSince });
+  if (status === "paused") return wait("resume");
+  if (status === "idle") return wait("message", { deadline: timerAt });
+  if (status === "awaiting_tool_results") return wait("tool_results", { deadline: timerAt });
+  return waitOfStep(times, wait);
+}
+
+/** A step is due: for now, for later, or a worker has it. */
+function waitOfStep(
+  times: SessionTimes,
+  wait: (what: WaitingOn["what"], rest: Partial<WaitingOn>) => WaitingOn,
+): WaitingOn {
+  const { stateSince, dueAt, claimedAt, heartbeatAt, timerAt } = times;
+  if (times.isLeased) {
+    return wait("model", { since: claimedAt ?? stateSince, deadline: times.leaseUntil, heartbeatAt });
   }
-  if (times.isLeased)
-    return { what: "model", since: claimedAt ?? stateSince, deadline: leaseUntil, heartbeatAt };
-  if (times.isDueLater) {
-    return { what: "model_retry", since: heartbeatAt ?? stateSince, deadline: dueAt, heartbeatAt: null };
-  }
-  return { what: "worker", since: dueAt ?? stateSince, deadline: null, heartbeatAt: null };
+  if (times.isDueLater) return wait("model_retry", { since: heartbeatAt ?? stateSince, deadline: dueAt });
+  return wait("worker", { since: dueAt ?? stateSince, deadline: timerAt });
 }

@@ -19,9 +19,14 @@ export interface NewSession {
   tools: ToolDefinition[];
   messages: UserMessage[];
   events: NewEvent[];
+  /** `queued`: the session waits for a slot. `pending`: its first step is due at once. */
+  status: "queued" | "pending";
 }
 
-/** Writes a session, its first events and its waiting messages in one statement; its first step is due at once. */
+/** The longest time limit that is told from none, in milliseconds: ten years, which an interval can hold. */
+const MAX_LIMIT_MS = 3e11;
+
+/** Writes a session, its first events and its waiting messages in one statement. */
 export async function insertSession(db: Pick<pg.ClientBase, "query">, session: NewSession): Promise<void> {
   const first = session.messages[0] ?? null;
   await db.query(
@@ -35,8 +40,11 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
         ORDER BY sent.position
      )
      INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
-                           agent, tools, max_steps, first_message, first_text, next_index, due_at)
-     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]), clock_timestamp())`,
+                           agent, tools, max_steps, first_message, first_text, next_index, due_at, queued_at, queues,
+                           max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget)
+     VALUES ($1, $2, $3, $16, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
+             CASE WHEN $16 = 'pending' THEN clock_timestamp() END,
+             CASE WHEN $16 = 'queued' THEN clock_timestamp() END, $17, $18, $18, $19, $20, $21, $22)`,
     [
       session.id,
       session.organizationId,
@@ -53,6 +61,17 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
       session.events.map((event) => toJsonText(event.data)),
       session.messages.map(toJsonText),
       toText(first?.message ?? ""),
+      session.status,
+      session.request.queue,
+      toLimitMs(session.request.max_time_s),
+      toLimitMs(session.request.idle_timeout_s),
+      session.request.repeat_limit,
+      session.request.error_limit,
+      session.request.token_budget,
     ],
   );
+}
+
+function toLimitMs(seconds: number | null): number | null {
+  return seconds === null ? null : Math.min(seconds * 1_000, MAX_LIMIT_MS);
 }

@@ -1,11 +1,11 @@
 // Claims of steps: a lease on the database's clock and a fencing token that grows with every claim.
 import type pg from "pg";
-import { CURRENT_STATUSES, nextStatus } from "../domain/session-state.ts";
+import { SESSION_STATUSES, TRANSITIONS } from "../domain/session-state.ts";
 import type { Queryable } from "./pool.ts";
-import { CLAIMED_SESSION_COLUMNS, type ClaimedSessionRow } from "./session-row.ts";
+import { CLAIMED_SESSION_COLUMNS, type ClaimedSessionRow, TIMER_AT } from "./session-row.ts";
 
 /** The states in which a step can be claimed. */
-const CLAIMABLE = CURRENT_STATUSES.filter((status) => nextStatus(status, "step_claimed") !== "refused");
+const CLAIMABLE = SESSION_STATUSES.filter((status) => TRANSITIONS[status].step_claimed !== "refused");
 
 /**
  * Takes the session's due step if nobody holds it. Runs in a transaction: the row stays locked until its end.
@@ -59,13 +59,14 @@ export async function isLeaseHeld(
 export async function returnLease(
   db: Queryable,
   claim: { sessionId: string; fence: number },
-): Promise<number | null> {
-  const { rows } = await db.query<{ fence: number }>(
+): Promise<{ fence: number; organizationId: string } | null> {
+  const { rows } = await db.query<{ fence: number; organizationId: string }>(
     `UPDATE sessions SET fence = fence + 1, claims = greatest(claims - 1, 0), lease_until = NULL, worker = NULL
-      WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL RETURNING fence`,
+      WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL
+      RETURNING fence, organization_id AS "organizationId"`,
     [claim.sessionId, claim.fence],
   );
-  return rows[0]?.fence ?? null;
+  return rows[0] ?? null;
 }
 
 /** A step that should run: which session, and the token that its next claim will supersede. */
@@ -95,4 +96,15 @@ export async function findOverdueSteps(
     [options.overdueMs, options.limit],
   );
   return rows;
+}
+
+/** Sessions of which a clock has run out, the longest first. */
+export async function findOverdueTimers(db: Queryable, options: { limit: number }): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM sessions
+      WHERE (idle_until IS NOT NULL OR time_limit_at IS NOT NULL) AND ${TIMER_AT} <= clock_timestamp()
+      ORDER BY ${TIMER_AT} LIMIT $1`,
+    [options.limit],
+  );
+  return rows.map((row) => row.id);
 }

@@ -19,6 +19,15 @@ export async function lockSession(
   return rows[0] ?? null;
 }
 
+/** Locks one session's row, whoever it belongs to: for what happens by itself. Null when it is gone. */
+export async function lockAnySession(tx: pg.ClientBase, sessionId: string): Promise<SessionRow | null> {
+  const { rows } = await tx.query<SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 FOR UPDATE`,
+    [sessionId],
+  );
+  return rows[0] ?? null;
+}
+
 /**
  * Locks a session for the worker that holds this fencing token.
  *

@@ -1,6 +1,7 @@
 // Reading a history. Event data is passed on as the JSON text that was stored, never parsed on the way.
 import type { AnswerOutcome, StoredEvent } from "../domain/events.ts";
-import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
+import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
+import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
@@ -10,7 +11,7 @@ const EVENT_JSON = `'{"timestamp":"' || to_char(created_at AT TIME ZONE 'UTC', '
 
 /** What a poll sees: the state, and the events past its cursor, all of one moment. */
 export interface ChangesRow {
-  status: WireStatus;
+  status: SessionStatus;
   startedAt: Date | null;
   finishedAt: Date | null;
   error: string | null;

@@ -3,11 +3,13 @@ import type { AnswerOutcome } from "../domain/events.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import type { ModelUsage } from "../domain/metrics.ts";
+import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
-import type { EndReason, SessionErrorCode, WireStatus } from "../domain/session-state.ts";
+import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { SessionTimes } from "../domain/waiting-on.ts";
 import type { Queryable } from "./pool.ts";
+import { TIMER_AT } from "./session-row.ts";
 
 /** A session's status with what it used, what it waits for and why it ended. */
 export interface StatusRow extends SessionTimes {
@@ -33,7 +35,7 @@ const STATUS_COLUMNS = `
   status, error, error_code AS "errorCode", outcome, reason, steps, usage, state_since AS "stateSince",
   due_at AS "dueAt", coalesce(due_at > clock_timestamp(), false) AS "isDueLater", lease_until AS "leaseUntil",
   coalesce(lease_until > clock_timestamp(), false) AS "isLeased", claimed_at AS "claimedAt",
-  heartbeat_at AS "heartbeatAt"`;
+  heartbeat_at AS "heartbeatAt", queued_at AS "queuedAt", ${TIMER_AT} AS "timerAt"`;
 
 /** Reads a session's status; null when the organization has no such session. */
 export async function readStatus(
@@ -68,7 +70,7 @@ export async function readSession(
 export interface SessionSummaryRow {
   id: string;
   agentName: string;
-  status: WireStatus;
+  status: SessionStatus;
   firstMessage: UserMessage | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -80,7 +82,7 @@ export interface SessionSummaryRow {
 export interface SessionFilter {
   organizationId: string;
   userName?: string;
-  statuses?: readonly WireStatus[];
+  statuses?: readonly SessionStatus[];
   agentNames?: readonly string[];
   groupId?: string;
   parentSessionId?: string;

@@ -3,17 +3,38 @@ import type { AgentDefinition } from "../domain/agents.ts";
 import type { AnswerOutcome } from "../domain/events.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ModelUsage } from "../domain/metrics.ts";
-import type { EndReason, SessionErrorCode, SessionStatus } from "../domain/session-state.ts";
+import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
+import type { SessionStatus } from "../domain/session-state.ts";
 import type { ToolDefinition } from "../domain/tools.ts";
+
+/** Why a session's next step has no tools and must answer. */
+export type ForcedBy = "force_answer" | "max_time";
 
 /** A session's state, without what only a worker needs: definitions can be large, and results are many. */
 export interface SessionRow {
   id: string;
   organizationId: string;
   status: SessionStatus;
+  /** The state underneath a pause, which the session goes back to; null when it is not paused. */
+  pausedFrom: SessionStatus | null;
+  /** A pause that waits for the step that runs. */
+  pauseRequested: boolean;
+  lastStep: ForcedBy | null;
+  /** True when a worker holds the session's step, by the database's clock. */
+  isLeased: boolean;
+  /** True when a message that finds no free slot waits for one; false when it is refused. */
+  queues: boolean;
+  idleTimeoutMs: number | null;
+  /** True when the wait for a message is over, by the database's clock. */
+  isIdleOver: boolean;
+  /** True when the run's time is over, by the database's clock. */
+  isTimeOver: boolean;
+  /** When something happens by itself: the end of the wait for a message, or of the run's time. */
+  timerAt: Date | null;
   nextIndex: number;
   steps: number;
   runSteps: number;
+  runTokens: number;
   corrections: number;
   nudges: number;
   uselessSteps: number;
@@ -27,23 +48,38 @@ export interface ClaimedSessionRow extends SessionRow {
   agent: AgentDefinition;
   tools: ToolDefinition[];
   maxSteps: number | null;
+  repeatLimit: number | null;
+  errorLimit: number | null;
+  tokenBudget: number | null;
   /** Claims of this step, this one included. */
   claims: number;
 }
 
+/** What happens next by itself, as SQL. There is an index on it. */
+export const TIMER_AT = "LEAST(idle_until, time_limit_at)";
+
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
 export const SESSION_COLUMNS = `
-  id, organization_id AS "organizationId", status, next_index AS "nextIndex", steps, run_steps AS "runSteps",
-  corrections, nudges, useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage`;
+  id, organization_id AS "organizationId", status, paused_from AS "pausedFrom", pause_requested AS "pauseRequested",
+  last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
+  idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
+  coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", ${TIMER_AT} AS "timerAt",
+  next_index AS "nextIndex", steps, run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
+  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage`;
 
 /** Columns of {@link ClaimedSessionRow}. */
-export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps", claims`;
+export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps",
+  repeat_limit AS "repeatLimit", error_limit AS "errorLimit", token_budget::float8 AS "tokenBudget", claims`;
 
 /** What a command may change in a session, by field. JSON fields are given as values. */
 export interface SessionPatch {
   status?: SessionStatus;
+  pausedFrom?: SessionStatus | null;
+  pauseRequested?: boolean;
+  lastStep?: ForcedBy | null;
   steps?: number;
   runSteps?: number;
+  runTokens?: number;
   corrections?: number;
   nudges?: number;
   uselessSteps?: number;

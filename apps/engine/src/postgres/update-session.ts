@@ -1,7 +1,9 @@
 import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
+import { isTerminal } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
-import type { SessionPatch, SessionRow } from "./session-row.ts";
+import { toClockAssignments } from "./session-clocks.ts";
+import { type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
 /** When the next step should run: at once, after a wait, not until something happens, or as it was. */
 export type Due = "now" | { inMs: number } | "not" | "unchanged";
@@ -14,15 +16,36 @@ export interface SessionUpdate {
   /** Ends the current worker's claim: its token fits no more. */
   releaseLease?: boolean;
   startedNow?: boolean;
-  /** `now` ends the session. `restarted` reopens it: its answer stays the latest one until there is a new one. */
+  /** `now` ends the session; `restarted` reopens it, with all its time. */
   finished?: "now" | "restarted";
+  /** The answer stays the latest one, and is no more the answer of the current run. */
+  answerIsOld?: boolean;
+  /** Sets the run's clock anew, in milliseconds from now. */
+  timeLeftMs?: number;
+}
+
+/** What others must hear of a change once it is committed. */
+export interface SessionChange {
+  sessionId: string;
+  organizationId: string;
+  /** The token that the next claim will supersede. */
+  fence: number;
+  due: Due;
+  /** When something happens by itself, in milliseconds from now, if this change has set that; null when not. */
+  timerInMs: number | null;
+  /** True when the session has ended, and its slot is free. */
+  isEnded: boolean;
 }
 
 /** How each field of a patch is stored. */
 const COLUMNS: Record<keyof SessionPatch, { column: string; isJson: boolean }> = {
   status: { column: "status", isJson: false },
+  pausedFrom: { column: "paused_from", isJson: false },
+  pauseRequested: { column: "pause_requested", isJson: false },
+  lastStep: { column: "last_step", isJson: false },
   steps: { column: "steps", isJson: false },
   runSteps: { column: "run_steps", isJson: false },
+  runTokens: { column: "run_tokens", isJson: false },
   corrections: { column: "corrections", isJson: false },
   nudges: { column: "nudges", isJson: false },
   uselessSteps: { column: "useless_steps", isJson: false },
@@ -39,12 +62,14 @@ const COLUMNS: Record<keyof SessionPatch, { column: string; isJson: boolean }> =
 /**
  * Appends events and changes the row in one statement, so that neither is ever seen without the other.
  * The caller holds the row's lock; the events' indexes come from the locked row.
+ *
+ * @returns what to announce after the commit
  */
 export async function updateSession(
   tx: pg.ClientBase,
   session: SessionRow,
   update: SessionUpdate,
-): Promise<void> {
+): Promise<SessionChange> {
   const values: unknown[] = [
     session.id,
     session.nextIndex,
@@ -57,48 +82,53 @@ export async function updateSession(
     "last_activity_at = clock_timestamp()",
     ...toAssignments(update, values),
   ];
-  await tx.query(
+  const { rows } = await tx.query<{ timerAt: Date | null; timerInMs: number }>(
     `WITH appended AS (
        INSERT INTO events (session_id, index, type, data, internal)
        SELECT $1, $2 + event.position - 1, event.type, event.data::json, event.internal::json
          FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS event (type, data, internal, position)
      )
-     UPDATE sessions SET ${assignments.join(", ")} WHERE id = $1`,
+     UPDATE sessions SET ${assignments.join(", ")} WHERE id = $1
+     RETURNING ${TIMER_AT} AS "timerAt",
+               (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "timerInMs"`,
     values,
   );
+  const [timer] = rows;
+  const isTimerNew = timer?.timerAt && timer.timerAt.getTime() !== session.timerAt?.getTime();
+  return {
+    sessionId: session.id,
+    organizationId: session.organizationId,
+    fence: update.releaseLease ? session.fence + 1 : session.fence,
+    due: update.due,
+    timerInMs: isTimerNew ? timer.timerInMs : null,
+    isEnded: isTerminal(update.patch.status ?? session.status),
+  };
 }
 
 function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
-  const assignments = (Object.keys(update.patch) as (keyof SessionPatch)[]).map((field) => {
+  const { patch, due, finished } = update;
+  const assignments = (Object.keys(patch) as (keyof SessionPatch)[]).map((field) => {
     const { column, isJson } = COLUMNS[field];
-    const value = update.patch[field] ?? null;
+    const value = patch[field] ?? null;
     values.push(
       isJson && value !== null ? toJsonText(value) : typeof value === "string" ? toText(value) : value,
     );
     return `${column} = $${values.length}`;
   });
-  if (update.patch.status !== undefined) {
-    values.push(update.patch.status);
-    assignments.push(
-      `state_since = CASE WHEN status = $${values.length} THEN state_since ELSE clock_timestamp() END`,
-    );
-  }
-  if (update.due === "now") assignments.push("due_at = clock_timestamp()");
-  else if (update.due === "not") assignments.push("due_at = NULL");
-  else if (update.due !== "unchanged") {
-    values.push(update.due.inMs);
+  assignments.push(...toClockAssignments(update));
+  if (due === "now") assignments.push("due_at = clock_timestamp()");
+  else if (due === "not") assignments.push("due_at = NULL");
+  else if (due !== "unchanged") {
+    values.push(due.inMs);
     assignments.push(`due_at = clock_timestamp() + $${values.length} * interval '1 millisecond'`);
   }
   if (update.releaseLease)
     assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL", "worker = NULL");
   if (update.startedNow) assignments.push("started_at = coalesce(started_at, clock_timestamp())");
-  if (update.finished === "now") assignments.push("finished_at = clock_timestamp()");
-  if (update.finished === "restarted") {
-    assignments.push(
-      "finished_at = NULL",
-      "previous_answer = coalesce(answer, previous_answer)",
-      "answer = NULL",
-    );
+  if (finished === "now") assignments.push("finished_at = clock_timestamp()");
+  if (finished === "restarted") assignments.push("finished_at = NULL");
+  if (update.answerIsOld) {
+    assignments.push("previous_answer = coalesce(answer, previous_answer)", "answer = NULL");
   }
   return assignments;
 }

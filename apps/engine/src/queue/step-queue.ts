@@ -11,11 +11,18 @@ import { surviveBrokenConnections } from "../postgres/pool.ts";
 export interface StepQueue {
   /** Puts a step in. The same step put in twice is delivered once. */
   add(step: DueStep, options?: { delayMs?: number }): Promise<void>;
+  /** Asks for a look at a session when one of its timers is up. */
+  addTimer(step: DueStep, options: { delayMs: number }): Promise<void>;
   /** Resolves when the queue can be reached, rejects when not. */
   ready(): Promise<void>;
-  /** Takes steps out and runs them, `concurrency` at once. */
-  consume(run: (step: DueStep) => Promise<void>, options: { concurrency: number }): StepConsumer;
+  /** Takes steps and timers out and runs them, `concurrency` at once. */
+  consume(run: (job: StepJob) => Promise<void>, options: { concurrency: number }): StepConsumer;
   close(): Promise<void>;
+}
+
+/** What the queue delivers: a step to run, or a session to look at because a timer is up. */
+export interface StepJob extends DueStep {
+  kind: "step" | "timer";
 }
 
 /** A running consumer of steps. */
@@ -51,10 +58,16 @@ const RECONNECT_MAX_MS = 1_000;
 /** How long putting a step in may take, in milliseconds. Past it the sweep does it: nobody waits for a queue. */
 const ADD_TIMEOUT_MS = 1_000;
 
+/** A look just before a timer is up would be in vain, in milliseconds. */
+const TIMER_MARGIN_MS = 5;
+
+/** The longest delay of a job, in milliseconds: a month. What takes longer the sweep finds. */
+const MAX_DELAY_MS = 2_592_000_000;
+
 /** A job that lost its worker may come back any number of times: claims decide, not the queue. */
 const MAX_STALLED_COUNT = 1_000_000;
 
-type StepData = { session_id: string; fence: number };
+type StepData = { session_id: string; fence: number; kind: StepJob["kind"] };
 
 /** What differs between the backends. */
 interface Backend {
@@ -79,21 +92,28 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
   const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
   const queue = backend.createQueue();
   queue.on("error", ({ message }) => options.log.warn({ reason: message }, "the step queue has a problem"));
+  const put = async (job: StepJob, jobId: string, delayMs: number) => {
+    const data = { session_id: job.sessionId, fence: job.fence, kind: job.kind };
+    const delay = Math.max(0, Math.ceil(delayMs));
+    await settleWithin(ADD_TIMEOUT_MS, queue.add(job.kind, data, { ...JOB_OPTIONS, jobId, delay }));
+  };
   return {
     async add(step, { delayMs = 0 } = {}) {
-      const data = { session_id: step.sessionId, fence: step.fence };
       // A claim raises the fence, so a step that becomes due later never has the id of a job that is still active.
       // A job that a worker took and never claimed stays active for a while: what is put back needs another id.
       const putBack = step.putBack === undefined ? "" : `.${step.putBack}`;
-      const jobId = `${step.sessionId}.${step.fence}${putBack}`;
-      await settleWithin(ADD_TIMEOUT_MS, queue.add("step", data, { ...JOB_OPTIONS, jobId, delay: delayMs }));
+      await put({ ...step, kind: "step" }, `${step.sessionId}.${step.fence}${putBack}`, delayMs);
+    },
+    async addTimer(step, { delayMs }) {
+      const inMs = Math.min(delayMs + TIMER_MARGIN_MS, MAX_DELAY_MS);
+      await put({ ...step, kind: "timer" }, `${step.sessionId}.${step.fence}.timer`, inMs);
     },
     async ready() {
       await queue.getJobCountByTypes("active");
     },
     consume(run, { concurrency }) {
       const worker = backend.createWorker(
-        (data) => run({ sessionId: data.session_id, fence: data.fence }),
+        (data) => run({ sessionId: data.session_id, fence: data.fence, kind: data.kind ?? "step" }),
         concurrency,
       );
       worker.on("error", ({ message }) =>

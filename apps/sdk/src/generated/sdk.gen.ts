@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -153,7 +153,7 @@ export class TandemApi extends HeyApiClient {
     /**
      * Send messages to a session
      *
-     * They enter the history before the next model call. A session that has ended starts again.
+     * They enter the history before the next model call. An idle or paused session goes on, one that has ended starts again; 429 when it finds no free slot and does not queue.
      */
     public sendMessage<ThrowOnError extends boolean = true>(options: Options<SendMessageData, ThrowOnError>) {
         return (options.client ?? this.client).post<SendMessageResponses, SendMessageErrors, ThrowOnError, 'data'>({
@@ -183,6 +183,60 @@ export class TandemApi extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * Pause a session
+     *
+     * At once, or when the step that runs is through. Results are taken meanwhile. Pausing again changes nothing; 409 when the session has ended.
+     */
+    public pauseSession<ThrowOnError extends boolean = true>(options: Options<PauseSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).post<PauseSessionResponses, PauseSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/pause',
+            ...options
+        });
+    }
+    
+    /**
+     * Resume a paused session
+     *
+     * The session goes on where it was. A session that is not paused stays as it is; 409 when it has ended.
+     */
+    public resumeSession<ThrowOnError extends boolean = true>(options: Options<ResumeSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ResumeSessionResponses, ResumeSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/resume',
+            ...options
+        });
+    }
+    
+    /**
+     * Ask for an answer now
+     *
+     * Pending calls are withdrawn, and the next step has no tools and must answer. Asking again changes nothing; 409 when the session has ended.
+     */
+    public forceAnswer<ThrowOnError extends boolean = true>(options: Options<ForceAnswerData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ForceAnswerResponses, ForceAnswerErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/force_answer',
+            ...options
+        });
+    }
+    
+    /**
+     * Get the quota of active sessions
+     */
+    public getSessionQuota<ThrowOnError extends boolean = true>(options?: Options<GetSessionQuotaData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<GetSessionQuotaResponses, GetSessionQuotaErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/quota',
+            ...options
         });
     }
     

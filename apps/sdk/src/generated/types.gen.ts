@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -326,7 +326,13 @@ export type SessionRequest = {
      * After so many steps one last step without tools must answer. Null: no bound.
      */
     max_steps?: number | null;
+    /**
+     * After so many seconds of work and of waiting for results one last step without tools must answer, within 30 s. Idle and paused time does not count. Null: no bound.
+     */
     max_time_s?: number | null;
+    /**
+     * How long the session stays open for a message after each answer. Null: it ends with the answer.
+     */
     idle_timeout_s?: number | null;
     /**
      * How long the session is kept after its end. Null: for good.
@@ -336,7 +342,22 @@ export type SessionRequest = {
      * How long screenshots are kept after the session's end.
      */
     delete_screenshot_after_min?: number | null;
+    /**
+     * When the organization has no free slot: true waits for one as `queued`, the oldest first; false is refused with 429.
+     */
     queue?: boolean;
+    /**
+     * How often in a row a call with the same arguments may be made. Then the session fails, with a `reason` of its own. Null: no bound.
+     */
+    repeat_limit?: number | null;
+    /**
+     * In how many turns in a row the same error may come back. Then the session fails, with a `reason` of its own. Null: no bound.
+     */
+    error_limit?: number | null;
+    /**
+     * Tokens, input and output, that one run may use. Null: no bound.
+     */
+    token_budget?: number | null;
     /**
      * Groups sessions; lists can be narrowed by it.
      */
@@ -523,6 +544,18 @@ export type MessageEvent = {
     content: Array<string | ImageContent>;
 };
 
+export type FlowEvent = {
+    kind: 'flow_event';
+    /**
+     * `pause`, `resume` or `force_answer`.
+     */
+    flow: string;
+    /**
+     * `user`, or `message` when a message resumed the session.
+     */
+    origin: string;
+};
+
 /**
  * The request was accepted.
  */
@@ -530,6 +563,19 @@ export type RequestStartEvent = {
     timestamp: string;
     type: 'RequestStartEvent';
     data: {
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A session that waited for a slot got one.
+ */
+export type RequestStartDispatchedEvent = {
+    timestamp: string;
+    type: 'RequestStartDispatchedEvent';
+    data: {
+        status: string;
         [key: string]: unknown;
     };
     [key: string]: unknown;
@@ -553,7 +599,7 @@ export type AgentStartedEvent = {
 export type AgentEvent = {
     timestamp: string;
     type: 'AgentEvent';
-    data: PolicyEvent | ToolResultRecord | AnswerEvent | ErrorRecord | MessageEvent;
+    data: PolicyEvent | ToolResultRecord | AnswerEvent | ErrorRecord | MessageEvent | FlowEvent;
     [key: string]: unknown;
 };
 
@@ -569,6 +615,19 @@ export type ActiveStateChangeEvent = {
          * Every call that waits for the caller.
          */
         pending_tool_calls?: Array<ToolCall> | null;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * The session was paused, or goes on.
+ */
+export type AgentRunStatusChangeEvent = {
+    timestamp: string;
+    type: 'AgentRunStatusChangeEvent';
+    data: {
+        status: 'running' | 'paused';
         [key: string]: unknown;
     };
     [key: string]: unknown;
@@ -642,6 +701,9 @@ export type ToolCallCancelledEvent = {
     type: 'ToolCallCancelledEvent';
     data: {
         tool_req: ToolCall;
+        /**
+         * `cancelled`, `force_answer` or `max_time`.
+         */
         reason: string;
         [key: string]: unknown;
     };
@@ -651,7 +713,7 @@ export type ToolCallCancelledEvent = {
 /**
  * One line of a session's history. `type` tells them apart.
  */
-export type SessionEvent = RequestStartEvent | AgentStartedEvent | AgentEvent | ActiveStateChangeEvent | MetricsUpdateEvent | AgentCompletionEvent | AgentErrorEvent | LateToolResultEvent | ToolCallCancelledEvent;
+export type SessionEvent = RequestStartEvent | RequestStartDispatchedEvent | AgentStartedEvent | AgentEvent | ActiveStateChangeEvent | AgentRunStatusChangeEvent | MetricsUpdateEvent | AgentCompletionEvent | AgentErrorEvent | LateToolResultEvent | ToolCallCancelledEvent;
 
 export type TrajectoryStatus = 'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'completed' | 'failed' | 'timed_out' | 'interrupted';
 
@@ -660,13 +722,13 @@ export type SessionErrorCode = 'environment_error' | 'no_answer' | 'answer_valid
 /**
  * Why the session ended. More exact than `error_code`, and set for good ends too.
  */
-export type EndReason = 'answered' | 'max_steps' | 'cancelled' | 'error_limit' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
+export type EndReason = 'answered' | 'max_steps' | 'max_time' | 'idle_timeout' | 'cancelled' | 'repeat_limit' | 'error_limit' | 'token_budget' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
 
 export type WaitingOn = {
     /**
-     * `worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: calls wait for the caller.
+     * `slot`: the organization has no free one. `worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: calls wait for the caller. `message`: the session has answered and is open. `resume`: it is paused.
      */
-    what: 'worker' | 'model' | 'model_retry' | 'tool_results';
+    what: 'slot' | 'worker' | 'model' | 'model_retry' | 'tool_results' | 'message' | 'resume';
     since: string;
     /**
      * When something happens by itself, if it does.
@@ -749,6 +811,29 @@ export type SessionChanges = {
      * The cursor for the next poll: `from_index` plus the events returned.
      */
     next_index: number;
+};
+
+export type QuotaStatus = {
+    /**
+     * Who the limit is for.
+     */
+    scope: 'user' | 'org';
+    /**
+     * Most active sessions; 2147483647 when there is no limit.
+     */
+    limit: number;
+    /**
+     * Sessions that are neither queued nor ended.
+     */
+    active: number;
+    /**
+     * How many more can be active now.
+     */
+    available: number;
+    /**
+     * Sessions that wait for a slot.
+     */
+    queued: number;
 };
 
 export type PageSessionSummary = {
@@ -1296,6 +1381,187 @@ export type SubmitToolResultsResponses = {
 };
 
 export type SubmitToolResultsResponse = SubmitToolResultsResponses[keyof SubmitToolResultsResponses];
+
+export type PauseSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/pause';
+};
+
+export type PauseSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type PauseSessionError = PauseSessionErrors[keyof PauseSessionErrors];
+
+export type PauseSessionResponses = {
+    /**
+     * The session is paused, or will be when its step is through.
+     */
+    202: unknown;
+};
+
+export type ResumeSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/resume';
+};
+
+export type ResumeSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ResumeSessionError = ResumeSessionErrors[keyof ResumeSessionErrors];
+
+export type ResumeSessionResponses = {
+    /**
+     * The session goes on.
+     */
+    202: unknown;
+};
+
+export type ForceAnswerData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/force_answer';
+};
+
+export type ForceAnswerErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ForceAnswerError = ForceAnswerErrors[keyof ForceAnswerErrors];
+
+export type ForceAnswerResponses = {
+    /**
+     * The next step must answer.
+     */
+    202: unknown;
+};
+
+export type GetSessionQuotaData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v2/sessions/quota';
+};
+
+export type GetSessionQuotaErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSessionQuotaError = GetSessionQuotaErrors[keyof GetSessionQuotaErrors];
+
+export type GetSessionQuotaResponses = {
+    /**
+     * Success.
+     */
+    200: QuotaStatus;
+};
+
+export type GetSessionQuotaResponse = GetSessionQuotaResponses[keyof GetSessionQuotaResponses];
 
 export type ListAgentsData = {
     body?: never;

@@ -10,6 +10,7 @@ import type { StoredEvent } from "@tandem/engine/domain/events";
 import type { JsonObject, JsonValue } from "@tandem/engine/domain/json";
 import type { ImageContent } from "@tandem/engine/domain/messages";
 import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
+import { LAST_STEP_WORDS, type LastStep } from "./last-step.ts";
 
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
@@ -18,8 +19,8 @@ type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["
 export interface PromptInput {
   agent: AgentDefinition;
   events: readonly StoredEvent[];
-  /** The last step: no tools, an answer is due. */
-  mustAnswer: boolean;
+  /** Why this is the last step; null when it is not. */
+  lastStep: LastStep | null;
 }
 
 /** Errors that are said to the model as a message of its user: they belong to no call. */
@@ -29,17 +30,15 @@ const DEFAULT_INSTRUCTIONS = "You are a helpful assistant. Use the tools you are
 const ANSWER_BY_TOOL = `When you have the final answer, give it by calling the tool ${SUBMIT_ANSWER}; text is not an answer.`;
 const EMPTY_MESSAGE = "(The message is empty.)";
 const NO_MESSAGE = "There is no message. Do what your instructions say.";
-const LAST_STEP =
-  "You have no steps left, and no tools. Give your final answer now, from what you know so far.";
 const NO_RESULT = "No result: the session went on without one. Whether the tool ran is unknown.";
 const ANSWER_TAKEN = "The answer was taken.";
 
 /** Builds the prompt for the next step. */
-export function buildPrompt({ agent, events, mustAnswer }: PromptInput): LanguageModelV3Prompt {
+export function buildPrompt({ agent, events, lastStep }: PromptInput): LanguageModelV3Prompt {
   const results = collectResults(events);
   const messages: LanguageModelV3Prompt = events.flatMap((event) => toMessages(event, results));
   if (!messages.some((message) => message.role === "user")) messages.unshift(toUserText(NO_MESSAGE));
-  if (mustAnswer) messages.push(toUserText(LAST_STEP));
+  if (lastStep !== null) messages.push(toUserText(LAST_STEP_WORDS[lastStep]));
   const instructions = agent.instructions || DEFAULT_INSTRUCTIONS;
   const system = agent.answer_format ? `${instructions}\n\n${ANSWER_BY_TOOL}` : instructions;
   return [{ role: "system", content: system }, ...messages];

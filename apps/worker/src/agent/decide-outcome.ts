@@ -4,6 +4,7 @@ import { errorEvent, type NewEvent, policyEvent } from "@tandem/engine/domain/ev
 import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
 import { createValueChecker, findValueFaults, type ValueChecker } from "@tandem/engine/domain/json-schema";
 import { SUBMIT_ANSWER, type ToolDefinition, type ToolRequest } from "@tandem/engine/domain/tools";
+import type { LastStep } from "./last-step.ts";
 import { CHECK_BUDGET_MS, MAX_CORRECTIONS, MAX_NUDGES, MAX_USELESS_STEPS } from "./limits.ts";
 import type { Reply, ReplyCall } from "./read-reply.ts";
 
@@ -11,7 +12,8 @@ import type { Reply, ReplyCall } from "./read-reply.ts";
 export interface Situation {
   tools: readonly ToolDefinition[];
   answerFormat: JsonObject | null;
-  mustAnswer: boolean;
+  /** Why this is the last step; null when it is not. */
+  lastStep: LastStep | null;
   corrections: number;
   nudges: number;
   uselessSteps: number;
@@ -88,7 +90,7 @@ function findCallFault(
   situation: Situation,
   check: ValueChecker,
 ): string | null {
-  if (situation.mustAnswer) return "No tools are left; give the final answer.";
+  if (situation.lastStep !== null) return "No tools are left; give the final answer.";
   const tool = situation.tools.find((known) => known.name === call.tool_name);
   const name = JSON.stringify(call.tool_name.slice(0, 100));
   if (!tool) return `There is no tool ${name}. ${listTools(situation)}`;
@@ -123,7 +125,7 @@ function judge(
   }
   if (submissions.length > 0) return judgeSubmissions(submissions, situation);
   const isAnswer =
-    reply.text !== null && reply.text.trim() !== "" && (calls.refused === 0 || situation.mustAnswer);
+    reply.text !== null && reply.text.trim() !== "" && (calls.refused === 0 || situation.lastStep !== null);
   if (isAnswer && reply.text !== null) return judgeText(reply.text, situation);
   return calls.refused > 0 ? judgeUselessness(situation) : judgeSilence(situation);
 }
@@ -169,28 +171,29 @@ function judgeSilence(situation: Situation): Verdict {
 function judgeUselessness(situation: Situation): Verdict {
   const again = goOn({ ...situation, uselessSteps: situation.uselessSteps + 1 });
   if (again && situation.uselessSteps < MAX_USELESS_STEPS) return { ...NOTHING, outcome: again };
-  if (situation.mustAnswer) return { ...NOTHING, outcome: noAnswer(situation) };
+  if (situation.lastStep !== null) return { ...NOTHING, outcome: noAnswer(situation) };
   const error = `The model made only calls that cannot be run, ${MAX_USELESS_STEPS + 1} steps in a row.`;
-  return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "internal", reason: "error_limit" } };
+  return { ...NOTHING, outcome: { kind: "fail", error, errorCode: "no_answer", reason: "error_limit" } };
 }
 
 /** The last step has no again. */
-function goOn({ mustAnswer, corrections, nudges, uselessSteps }: Situation): StepOutcome | null {
-  return mustAnswer ? null : { kind: "again", corrections, nudges, uselessSteps };
+function goOn({ lastStep, corrections, nudges, uselessSteps }: Situation): StepOutcome | null {
+  return lastStep !== null ? null : { kind: "again", corrections, nudges, uselessSteps };
 }
 
-function noAnswer({ mustAnswer }: Situation): StepOutcome {
-  return mustAnswer
-    ? { kind: "fail", error: "The last step gave no answer.", errorCode: "no_answer", reason: "max_steps" }
-    : { kind: "fail", error: "The model gave no answer.", errorCode: "no_answer", reason: "no_answer" };
+function noAnswer({ lastStep }: Situation): StepOutcome {
+  const error = lastStep === null ? "The model gave no answer." : "The last step gave no answer.";
+  const reason = lastStep === "max_steps" ? "max_steps" : "no_answer";
+  return { kind: "fail", error, errorCode: "no_answer", reason };
 }
 
-function answered(answer: JsonValue, { mustAnswer }: Situation): StepOutcome {
-  return { kind: "answer", answer, outcome: "success", reason: mustAnswer ? "max_steps" : "answered" };
+function answered(answer: JsonValue, { lastStep }: Situation): StepOutcome {
+  const reason = lastStep === "max_steps" ? "max_steps" : "answered";
+  return { kind: "answer", answer, outcome: "success", reason };
 }
 
 function correct(faults: string[], situation: Situation): StepOutcome {
-  if (!situation.mustAnswer && situation.corrections < MAX_CORRECTIONS) {
+  if (situation.lastStep === null && situation.corrections < MAX_CORRECTIONS) {
     return {
       kind: "again",
       corrections: situation.corrections + 1,

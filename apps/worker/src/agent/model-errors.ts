@@ -8,13 +8,14 @@ import {
   NoContentGeneratedError,
   TypeValidationError,
 } from "@ai-sdk/provider";
-import type { EndReason } from "@tandem/engine/domain/session-state";
+import type { EndReason, SessionErrorCode } from "@tandem/engine/domain/session-end";
 import { MAX_MODEL_ATTEMPTS, RETRY_AFTER_MAX_MS, RETRY_BASE_MS, RETRY_MAX_MS } from "./limits.ts";
 
 /** A failed model request, ready to be recorded. */
 export interface ModelFailure {
   error: string;
   reason: EndReason;
+  errorCode?: SessionErrorCode;
   retryInMs: number | null;
 }
 

@@ -18,7 +18,8 @@ export function sendMessageRoute(app: App, { engine }: ApiContext): void {
       tags: ["sessions"],
       summary: "Send messages to a session",
       description:
-        "They enter the history before the next model call. A session that has ended starts again.",
+        "They enter the history before the next model call. An idle or paused session goes on, one that has ended starts " +
+        "again; 429 when it finds no free slot and does not queue.",
       params: SessionParams,
       body: Type.Union([ref(UserMessageEvent), ref(UserMessageBatch)]),
       response: { 202: noContent("The messages are stored."), ...errorsOfBody(404) },

@@ -1,0 +1,40 @@
+// The frame of every change that somebody asks of a session: find it, lock it, change it, in one transaction.
+import type pg from "pg";
+import { TandemError } from "../domain/errors.ts";
+import { isTerminal } from "../domain/session-state.ts";
+import type { Engine } from "../engine.ts";
+import { lockSession } from "../postgres/lock-session.ts";
+import type { SessionRow } from "../postgres/session-row.ts";
+import { inTransaction } from "../postgres/transaction.ts";
+import type { SessionKey } from "../queries/sessions.ts";
+
+/**
+ * Runs `work` on the locked session.
+ *
+ * @throws {TandemError} `session_not_found`, and what `work` throws; then nothing has changed
+ */
+export async function changeSession<T>(
+  engine: Engine,
+  key: SessionKey,
+  work: (tx: pg.ClientBase, session: SessionRow) => Promise<T>,
+): Promise<T> {
+  return inTransaction(engine.pool, async (tx) => {
+    const session = await lockSession(tx, key.organizationId, key.sessionId);
+    if (!session) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+    return work(tx, session);
+  });
+}
+
+/**
+ * Refuses what an ended session cannot take.
+ *
+ * @param what completes the sentence "…; it"
+ * @throws {TandemError} `session_finished`
+ */
+export function refuseFinished(session: SessionRow, what: string): void {
+  if (!isTerminal(session.status)) return;
+  throw new TandemError(
+    "session_finished",
+    `Session ${session.id} has ended (${session.status}); it ${what}.`,
+  );
+}

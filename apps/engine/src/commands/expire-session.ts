@@ -1,0 +1,55 @@
+import { agentCompletion, stateRunning } from "../domain/events.ts";
+import { mustMove } from "../domain/session-state.ts";
+import type { Engine } from "../engine.ts";
+import { lockAnySession } from "../postgres/lock-session.ts";
+import type { SessionRow } from "../postgres/session-row.ts";
+import { inTransaction } from "../postgres/transaction.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
+import { announceAndAdmit } from "./admit-sessions.ts";
+import { toTimedOut } from "./end-session.ts";
+import { restartAfter } from "./restart.ts";
+import { withdrawCalls } from "./withdraw-calls.ts";
+
+/** How long the last step of a session whose time is over may take, in milliseconds. */
+const LAST_STEP_MS = 30_000;
+
+/**
+ * Does what a session's clocks make due: ends its wait for a message, starts the last step of a run whose time is over,
+ * or ends a run whose last step took too long. By the database's clock and under the row's lock, so that it may be called
+ * at any time, by any process, any number of times.
+ */
+export async function expireSession(engine: Engine, sessionId: string): Promise<void> {
+  const change = await inTransaction(engine.pool, async (tx) => {
+    const session = await lockAnySession(tx, sessionId);
+    if (!session) return null;
+    if (session.isIdleOver) return updateSession(tx, session, toIdleEnd(session));
+    if (!session.isTimeOver) return null;
+    if (session.lastStep === "max_time") {
+      const end = toTimedOut(session, NO_ANSWER_IN_TIME);
+      const isStale = await hasWaitingMessages(tx, session.id);
+      return updateSession(tx, session, isStale ? restartAfter(end) : end);
+    }
+    const withdrawals = await withdrawCalls(tx, session.id, "max_time");
+    const isAwaiting = session.status === "awaiting_tool_results";
+    return updateSession(tx, session, {
+      patch: { status: mustMove(session.status, "time_over"), lastStep: "max_time" },
+      events: [...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
+      due: "now",
+      releaseLease: true,
+      timeLeftMs: LAST_STEP_MS,
+    });
+  });
+  if (change) await announceAndAdmit(engine, change);
+}
+
+const NO_ANSWER_IN_TIME = "The session's time is over, and its last step gave no answer in time.";
+
+function toIdleEnd(session: SessionRow): SessionUpdate {
+  return {
+    patch: { status: mustMove(session.status, "idle_over"), reason: "idle_timeout" },
+    events: [agentCompletion("finished")],
+    due: "not",
+    finished: "now",
+  };
+}

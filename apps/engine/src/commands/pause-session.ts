@@ -1,0 +1,57 @@
+// A pause lies over a session's state: nothing runs, results are still taken, and resuming goes on where it was.
+import { flowEvent, runStatus } from "../domain/events.ts";
+import { isTerminal, mustMove } from "../domain/session-state.ts";
+import { announce, type Engine } from "../engine.ts";
+import type { SessionPatch, SessionRow } from "../postgres/session-row.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import type { SessionKey } from "../queries/sessions.ts";
+import { changeSession, refuseFinished } from "./change-session.ts";
+
+/**
+ * Pauses a session: at once, or, while a worker runs its step, when that step is through. Pausing twice does nothing.
+ *
+ * @throws {TandemError} `session_not_found`, `session_finished`
+ */
+export async function pauseSession(engine: Engine, key: SessionKey): Promise<void> {
+  const change = await changeSession(engine, key, async (tx, session) => {
+    refuseFinished(session, "cannot be paused");
+    if (session.status === "paused" || session.pauseRequested) return null;
+    const flow = flowEvent("pause", "user");
+    if (session.isLeased) {
+      return updateSession(tx, session, {
+        patch: { pauseRequested: true },
+        events: [flow],
+        due: "unchanged",
+      });
+    }
+    return updateSession(tx, session, {
+      patch: { status: mustMove(session.status, "pause"), pausedFrom: session.status },
+      events: [flow, runStatus("paused")],
+      due: "not",
+      releaseLease: true,
+    });
+  });
+  if (change) await announce(engine, change);
+}
+
+/** A change at a step's boundary, turned into a pause when one was asked for. An end comes before a pause. */
+export function pauseAtBoundary(session: SessionRow, update: SessionUpdate): SessionUpdate {
+  const next = update.patch.status ?? session.status;
+  if (!session.pauseRequested || isTerminal(next)) return update;
+  return {
+    ...update,
+    patch: { ...update.patch, status: mustMove(next, "pause"), pausedFrom: next, pauseRequested: false },
+    events: [...update.events, runStatus("paused")],
+    due: "not",
+  };
+}
+
+/** The state that a session's calls and messages move: the one underneath, when it is paused. */
+export function activeStatus(session: SessionRow): SessionRow["status"] {
+  return session.pausedFrom ?? session.status;
+}
+
+/** Moves that state, and leaves a pause as it is. */
+export function moveActive(session: SessionRow, next: SessionRow["status"]): SessionPatch {
+  return session.status === "paused" ? { pausedFrom: next } : { status: next };
+}
