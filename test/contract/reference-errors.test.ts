@@ -29,6 +29,9 @@ const requests: { method: string; path: string; body?: unknown }[] = [
   { method: "PUT", path: "/agents/nobody", body: { name: "nobody", description: "New." } },
   { method: "PATCH", path: "/agents/nobody", body: { description: "New." } },
   { method: "DELETE", path: "/agents/nobody" },
+  { method: "POST", path: "/keys", body: { organization: "acme" } },
+  { method: "GET", path: "/keys" },
+  { method: "DELETE", path: `/keys/${nobody}` },
 ];
 const withBody = requests.filter(({ body }) => body !== undefined);
 const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.includes(nobody));
@@ -36,12 +39,13 @@ const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.
 describe("error replies", () => {
   let contract: Contract;
   let stack: TestStack;
+  /** With a key that may do everything. */
   let wire: CheckedWire;
 
   beforeAll(async () => {
     contract = await createContract();
     stack = await startStack({ script: createScriptedModel() });
-    wire = createCheckedWire(contract, stack.baseUrl, apiKey);
+    wire = createCheckedWire(contract, stack.baseUrl, await stack.addKey({ isAdmin: true }));
   });
   afterAll(() => stack?.close());
 
@@ -52,6 +56,19 @@ describe("error replies", () => {
         expect([method, path, reply.status, reply.body.code]).toEqual([method, path, 401, "unauthorized"]);
       }
     }
+  });
+
+  it("are 403 for a key that is not admin where keys are managed, whatever it sends", async () => {
+    const other = createCheckedWire(contract, stack.baseUrl, apiKey);
+    const replies = [
+      await other.get("/keys"),
+      await other.get("/keys?page=0"),
+      await other.post("/keys", { organization: "acme" }),
+      await other.send("POST", "/keys", { text: "{" }),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.code])).toEqual(
+      replies.map(() => [403, "admin_required"]),
+    );
   });
 
   it("are 404 on every route for what is not there", async () => {
@@ -88,6 +105,13 @@ describe("error replies", () => {
     expect(reply).toMatchObject({ status: 409, body: { code: "idempotency_in_flight" } });
     expect(reply.headers.get("retry-after")).toBe("1");
     expect((await wire.send("POST", "/sessions", options)).status).toBe(201);
+  });
+
+  it("are 409 for an admin key that would revoke itself", async () => {
+    const { body } = await wire.get("/keys");
+    const own = body.items.find(({ admin }: { admin: boolean }) => admin);
+    const reply = await wire.send("DELETE", `/keys/${own.id}`);
+    expect(reply).toMatchObject({ status: 409, body: { code: "key_in_use" } });
   });
 
   it("are 409 for results of a session that has ended", async () => {
@@ -133,10 +157,10 @@ describe("error replies", () => {
       ...["/sessions/x", "/sessions/x/status", "/sessions/x/changes", "/sessions/x/events"],
       ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
       ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],
-      ...["/agents/nobody?resolve=perhaps", `/agents/${long}`],
+      ...["/agents/nobody?resolve=perhaps", `/agents/${long}`, "/keys?page=0", "/keys?size=101"],
     ];
     for (const path of wrong) expect([path, (await wire.get(path)).status]).toEqual([path, 422]);
-    for (const path of ["/sessions/x", `/agents/${long}`]) {
+    for (const path of ["/sessions/x", `/agents/${long}`, "/keys/x"]) {
       expect([path, (await wire.send("DELETE", path)).status]).toEqual([path, 422]);
     }
   });

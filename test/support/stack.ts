@@ -1,6 +1,7 @@
 // Tandem in the test's own process, on real parts: a database of its own, either queue backend, a fake model.
 import { type ApiConfig, loadConfig as loadApiConfig } from "@tandem/api/config";
 import { type RunningApi, startApi } from "@tandem/api/start-api";
+import { createApiKey, type NewApiKey } from "@tandem/engine/commands/api-keys";
 import { hashApiKey } from "@tandem/engine/domain/api-keys";
 import { createEngine, type Engine } from "@tandem/engine/engine";
 import { loadConfig as loadWorkerConfig } from "@tandem/worker/config";
@@ -43,6 +44,8 @@ export interface TestStack {
   addApi(): Promise<RunningApi>;
   /** Makes an organization with one key and returns the key. */
   addOrganization(name: string): Promise<string>;
+  /** Makes one more key, of organization `default` unless said otherwise, and returns it. */
+  addKey(key?: Partial<NewApiKey>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -112,6 +115,9 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
         data: { organizationId: id, name: "first", userName: "somebody", keyHash: hashApiKey(key) },
       });
       return key;
+    },
+    async addKey(key = {}) {
+      return (await createApiKey(engine, { organization: "default", ...key })).key;
     },
     async close() {
       await model.close();
