@@ -20,6 +20,8 @@ export const apiKey = "test-key-of-default";
 
 export interface StackOptions {
   backend?: "postgres" | "redis";
+  /** A Redis that the test runs itself, in place of `backend`. */
+  redisUrl?: string;
   script?: ModelScript;
   /** Settings by their environment names. */
   env?: Record<string, string>;
@@ -53,6 +55,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const database = await createTestDatabase();
   const model = await startFakeModel(options.script ?? (() => ({ text: "Hello." })));
   const redis = options.backend === "redis" ? await startRedis() : null;
+  const redisUrl = redis?.url ?? options.redisUrl;
   const databaseProxy = options.databaseProxy
     ? await startTcpProxy(Number(new URL(database.url).port))
     : null;
@@ -61,7 +64,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     : database.url;
   const env = {
     DATABASE_URL: databaseUrl,
-    ...(redis ? { REDIS_URL: redis.url } : {}),
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     PORT: "0",
     LOG_LEVEL: "silent",
     TANDEM_API_KEY: apiKey,
@@ -75,7 +78,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const openEngine = () => {
     const engine = createEngine({
       databaseUrl,
-      ...(redis ? { redisUrl: redis.url } : {}),
+      ...(redisUrl ? { redisUrl } : {}),
       poolMax: 10,
       name: "tandem-test",
       log: pino({ level: process.env.TEST_LOG_LEVEL ?? "silent" }),

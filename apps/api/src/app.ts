@@ -12,6 +12,7 @@ import { answerClientError, answerErrors, answerFrameworkError } from "./plugins
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
+import { limitRate, RATE_HEADERS } from "./plugins/rate-limit.ts";
 import { compileValidator } from "./plugins/validation.ts";
 import { createAgentRoute } from "./routes/agents/create-agent.ts";
 import { deleteAgentRoute } from "./routes/agents/delete-agent.ts";
@@ -88,13 +89,14 @@ export async function buildApp(parts: ApiParts): Promise<App> {
     origin: true,
     strictPreflight: false,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: ["etag", "retry-after"],
+    exposedHeaders: ["etag", "retry-after", ...RATE_HEADERS],
     maxAge: 3_600,
   });
   await describeRoutes(app);
   await app.register(async (routes) => {
     // In this scope only: the reference page beside it is for everybody.
     requireApiKey(routes as App, context);
+    await limitRate(routes as App, context);
     requireAdminKey(routes as App);
     for (const add of ROUTES) add(routes as App, context);
   });

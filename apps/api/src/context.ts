@@ -13,6 +13,16 @@ export interface ApiParts {
   engine: Engine;
   models: ModelSettings;
   waiters: Waiters;
+  /** Absent: requests are not limited. */
+  rateLimit?: RateLimit;
+}
+
+/** How many requests each API key may make, and where they are counted. */
+export interface RateLimit {
+  /** At least 1. */
+  perMinute: number;
+  /** The Redis that counts for all processes; without one each process counts its own. */
+  redisUrl?: string;
 }
 
 /** The parts that routes share. */
