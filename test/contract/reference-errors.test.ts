@@ -33,6 +33,9 @@ const requests: { method: string; path: string; body?: unknown }[] = [
   { method: "PUT", path: "/agents/nobody", body: { name: "nobody", description: "New." } },
   { method: "PATCH", path: "/agents/nobody", body: { description: "New." } },
   { method: "DELETE", path: "/agents/nobody" },
+  { method: "POST", path: "/keys", body: { organization: "acme" } },
+  { method: "GET", path: "/keys" },
+  { method: "DELETE", path: `/keys/${nobody}` },
 ];
 const withBody = requests.filter(({ body }) => body !== undefined);
 const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.includes(nobody));
@@ -40,12 +43,13 @@ const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.
 describe("error replies", () => {
   let contract: Contract;
   let stack: TestStack;
+  /** With a key that may do everything. */
   let wire: CheckedWire;
 
   beforeAll(async () => {
     contract = await createContract();
     stack = await startStack({ script: createScriptedModel() });
-    wire = createCheckedWire(contract, stack.baseUrl, apiKey);
+    wire = createCheckedWire(contract, stack.baseUrl, await stack.addKey({ isAdmin: true }));
   });
   afterAll(() => stack?.close());
 
@@ -56,6 +60,19 @@ describe("error replies", () => {
         expect([method, path, reply.status, reply.body.code]).toEqual([method, path, 401, "unauthorized"]);
       }
     }
+  });
+
+  it("are 403 for a key that is not admin where keys are managed, whatever it sends", async () => {
+    const other = createCheckedWire(contract, stack.baseUrl, apiKey);
+    const replies = [
+      await other.get("/keys"),
+      await other.get("/keys?page=0"),
+      await other.post("/keys", { organization: "acme" }),
+      await other.send("POST", "/keys", { text: "{" }),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.code])).toEqual(
+      replies.map(() => [403, "admin_required"]),
+    );
   });
 
   it("are 404 on every route for what is not there", async () => {
@@ -92,6 +109,13 @@ describe("error replies", () => {
     expect(reply).toMatchObject({ status: 409, body: { code: "idempotency_in_flight" } });
     expect(reply.headers.get("retry-after")).toBe("1");
     expect((await wire.send("POST", "/sessions", options)).status).toBe(201);
+  });
+
+  it("are 409 for an admin key that would revoke itself", async () => {
+    const { body } = await wire.get("/keys");
+    const own = body.items.find(({ admin }: { admin: boolean }) => admin);
+    const reply = await wire.send("DELETE", `/keys/${own.id}`);
+    expect(reply).toMatchObject({ status: 409, body: { code: "key_in_use" } });
   });
 
   it("are 409 for results and steering of a session that has ended", async () => {
@@ -138,14 +162,29 @@ describe("error replies", () => {
       ...["/sessions/x", "/sessions/x/status", "/sessions/x/changes", "/sessions/x/events"],
       ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
       ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],
-      ...["/agents/nobody?resolve=perhaps", `/agents/${long}`],
+      ...["/agents/nobody?resolve=perhaps", `/agents/${long}`, "/keys?page=0", "/keys?size=101"],
     ];
     for (const path of wrong) expect([path, (await wire.get(path)).status]).toEqual([path, 422]);
     for (const steer of ["pause", "resume", "force_answer"]) {
       expect((await wire.send("POST", `/sessions/x/${steer}`)).status).toBe(422);
     }
-    for (const path of ["/sessions/x", `/agents/${long}`]) {
+    for (const path of ["/sessions/x", `/agents/${long}`, "/keys/x"]) {
       expect([path, (await wire.send("DELETE", path)).status]).toEqual([path, 422]);
+    }
+  });
+
+  it("are 429 on every route once the key's limit is reached", async () => {
+    const limited = await startStack({ worker: false, env: { TANDEM_RATE_LIMIT_PER_MINUTE: "1" } });
+    try {
+      const other = createCheckedWire(contract, limited.baseUrl, apiKey);
+      await other.get("/agents");
+      for (const { method, path, body } of requests) {
+        const reply = await other.send(method, path, { body });
+        expect([method, path, reply.status, reply.body.code]).toEqual([method, path, 429, "rate_limited"]);
+        expect(reply.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      }
+    } finally {
+      await limited.close();
     }
   });
 
@@ -171,12 +210,10 @@ describe("error replies", () => {
   });
 
   it("were seen for every error that is documented", () => {
-    // Nothing limits the rate of requests in this version. The quota takes nothing that could be wrong; the reference
-    // has a 422 on every route.
+    // The quota takes nothing that could be wrong; the reference has a 422 on every route.
     const unseen = contract
       .listUnseen()
-      .filter((reply) => / [45]\d\d$/.test(reply) && !reply.endsWith(" 429"))
-      .filter((reply) => reply !== "getSessionQuota 422");
+      .filter((reply) => / [45]\d\d$/.test(reply) && reply !== "getSessionQuota 422");
     expect(unseen).toEqual([]);
   });
 });

@@ -259,6 +259,14 @@ describe("replies of the session routes", () => {
     expect(reply.headers.get("etag")).toBe(`"${length}"`);
   });
 
+  it("fit our document for keys, which the reference does not have", async () => {
+    const admin = createCheckedWire(contract, stack.baseUrl, await stack.addKey({ isAdmin: true }));
+    const made = await admin.post("/keys", { organization: "acme" });
+    expect((await admin.get("/keys")).body.total).toBe(3);
+    expect((await admin.send("DELETE", `/keys/${made.body.id}`)).status).toBe(204);
+    expect((await admin.get("/keys?organization=acme")).body).toMatchObject({ total: 1 });
+  });
+
   it("fit both documents for the server's own routes, which need no key", async () => {
     const stranger = createCheckedWire(contract, stack.baseUrl, "no-key");
     expect((await stranger.get("//healthz")).body).toEqual({ status: "ok" });

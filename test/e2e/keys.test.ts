@@ -47,6 +47,23 @@ describe("npm run keys beside a running stack", () => {
     expect(line).toMatch(/ci {2}expires 20\d\d-.* last used 20\d\d-/);
     expect(lines.join()).not.toContain(key);
   });
+
+  it("makes admin keys with --admin, which manage keys over HTTP, and shows which they are", async () => {
+    const env = { TANDEM_DATA_DIR: dataDir };
+    const made = await keys(["create", "--org", "operators", "--name", "ops", "--admin"], env);
+    expect(made.code).toBe(0);
+    expect(made.lines.at(-2)).toMatch(/^Admin key \S+ of organization operators\./);
+    const admin = createWire(url, made.lines.at(-1) as string);
+    const { body } = await admin.post("/keys", { organization: "shop", name: "plain" });
+    expect((await createWire(url, body.key).get("/keys")).status).toBe(403);
+    const { lines } = await keys(["list"], env);
+    expect(lines.find((line) => line.includes("operators/"))).toMatch(/ops {2}admin {2}expires never/);
+    expect(lines.find((line) => line.includes("shop/"))).toMatch(/plain {2}expires never/);
+    expect((await admin.send("DELETE", `/keys/${body.id}`)).status).toBe(204);
+    expect((await createWire(url, body.key).get("/agents")).status).toBe(401);
+    const revoked = (await keys(["list"], env)).lines.find((line) => line.includes("shop/"));
+    expect(revoked).toMatch(/plain {2}revoked 20\d\d-/);
+  });
 });
 
 describe("npm run keys on a database", () => {
@@ -87,6 +104,10 @@ describe("npm run keys on a database", () => {
     [["create"], "--org"],
     [["create", "--org", "a", "--expires", "soon"], "--expires"],
     [["create", "--org", "tandem"], "the server's own"],
+    [["create", "--org", "a", "--name", ""], "name must have 1 to 100 characters"],
+    [["create", "--org", "a", "--user", "\u001b[31m"], "user must have"],
+    [["create", "--org", "x".repeat(101)], "organization must have"],
+    [["create", "--org", "a", "--admin=yes"], "--admin"],
     [["create", "--organisation", "a"], "--organisation"],
     [["revoke", "nonsense"], "no key nonsense"],
   ])("tells what is wrong with %j", async (args, word) => {

@@ -7,11 +7,13 @@ import { createWire, type PendingCall, resultFor, type Wire, weatherTool } from 
 let stack: TestStack;
 let mine: Wire;
 let foreign: Wire;
+let foreignAdmin: Wire;
 
 beforeAll(async () => {
   stack = await startStack({ script: oneToolThenAnswer("get_weather", { city: "Paris" }) });
   mine = createWire(stack.baseUrl, apiKey);
   foreign = createWire(stack.baseUrl, await stack.addOrganization("acme"));
+  foreignAdmin = createWire(stack.baseUrl, await stack.addKey({ organization: "acme", isAdmin: true }));
 });
 afterAll(() => stack.close());
 
@@ -34,22 +36,61 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
   );
   const targeted = operations.filter(({ path }) => path.includes("{"));
-  expect(targeted.length).toBeGreaterThanOrEqual(11);
+  expect(targeted.length).toBeGreaterThanOrEqual(12);
+  const myKey = (await foreignAdmin.get("/keys?organization=default")).body.items[0];
   for (const { path, method, operationId } of targeted) {
-    const url = path.replace("{id}", id).replace("{agent_name}", "secret");
+    const isOfKeys = path.includes("/keys/");
+    const url = path.replace("{id}", isOfKeys ? myKey.id : id).replace("{agent_name}", "secret");
     const body = bodies[operationId];
-    const reply = await foreign.send(method.toUpperCase(), url, body === undefined ? {} : { body });
-    expect(reply.status, `${method} ${path}`).toBe(404);
-    expect(reply.body.code).toMatch(/_not_found$/);
+    // An admin key reaches the keys of all, and the sessions and agents of its own organization alone.
+    for (const wire of isOfKeys ? [foreign, mine] : [foreign, foreignAdmin]) {
+      const reply = await wire.send(method.toUpperCase(), url, body === undefined ? {} : { body });
+      expect(reply.status, `${method} ${path}`).toBe(404);
+      expect(reply.body.code).toMatch(/_not_found$/);
+    }
   }
+  expect((await foreignAdmin.get("/keys?organization=default")).body.items).toMatchObject([
+    { id: myKey.id, revoked_at: null },
+  ]);
   expect((await mine.get(`/sessions/${id}/status`)).body.status).toBe("awaiting_tool_results");
   expect((await mine.get("/agents/secret")).body.description).toBe("d");
 });
 
 it("lists show nothing of others", async () => {
-  expect((await foreign.get("/sessions?owner=organization")).body).toMatchObject({ items: [], total: 0 });
-  const agents = await foreign.get("/agents");
-  expect(agents.body.items.map((agent: { name: string }) => agent.name)).toEqual(["tandem/assistant"]);
+  for (const wire of [foreign, foreignAdmin]) {
+    for (const owner of ["me", "me-in-organization", "organization", "me-or-organization"]) {
+      const { body } = await wire.get(`/sessions?owner=${owner}`);
+      expect(body).toMatchObject({ items: [], total: 0 });
+    }
+    const agents = await wire.get("/agents");
+    expect(agents.body.items.map((agent: { name: string }) => agent.name)).toEqual(["tandem/assistant"]);
+  }
+  const keys = await foreign.get("/keys");
+  expect(keys).toMatchObject({ status: 403, body: { code: "admin_required" } });
+  expect(keys.body.items).toBeUndefined();
+});
+
+it("a list of sessions is of the key's user, or of its whole organization, as its owner says", async () => {
+  const start = async (organization: string, user: string) => {
+    const wire = createWire(stack.baseUrl, await stack.addKey({ organization, user }));
+    return { wire, id: await wire.create({ agent: "tandem/assistant" }) };
+  };
+  const ann = await start("shop", "ann");
+  const bob = await start("shop", "bob");
+  await start("other shop", "ann");
+  const annAgain = createWire(stack.baseUrl, await stack.addKey({ organization: "shop", user: "ann" }));
+  const list = async (wire: Wire, query: string) =>
+    (await wire.get(`/sessions?sort=created_at${query}`)).body.items.map((item: { id: string }) => item.id);
+  for (const query of ["", "&owner=me", "&owner=me-in-organization"]) {
+    expect([query, await list(ann.wire, query)]).toEqual([query, [ann.id]]);
+    expect([query, await list(annAgain, query)]).toEqual([query, [ann.id]]);
+    expect([query, await list(bob.wire, query)]).toEqual([query, [bob.id]]);
+  }
+  for (const query of ["&owner=organization", "&owner=me-or-organization"]) {
+    expect([query, await list(ann.wire, query)]).toEqual([query, [ann.id, bob.id]]);
+    expect([query, await list(bob.wire, query)]).toEqual([query, [ann.id, bob.id]]);
+  }
+  expect((await bob.wire.get(`/sessions/${ann.id}`)).status).toBe(200);
 });
 
 it("an agent of another organization cannot be run by name", async () => {

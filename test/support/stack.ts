@@ -1,6 +1,7 @@
 // Tandem in the test's own process, on real parts: a database of its own, either queue backend, a fake model.
 import { type ApiConfig, loadConfig as loadApiConfig } from "@tandem/api/config";
 import { type RunningApi, startApi } from "@tandem/api/start-api";
+import { createApiKey, type NewApiKey } from "@tandem/engine/commands/api-keys";
 import { hashApiKey } from "@tandem/engine/domain/api-keys";
 import { createEngine, type Engine } from "@tandem/engine/engine";
 import { loadConfig as loadWorkerConfig } from "@tandem/worker/config";
@@ -19,6 +20,8 @@ export const apiKey = "test-key-of-default";
 
 export interface StackOptions {
   backend?: "postgres" | "redis";
+  /** A Redis that the test runs itself, in place of `backend`. */
+  redisUrl?: string;
   script?: ModelScript;
   /** Settings by their environment names. */
   env?: Record<string, string>;
@@ -43,6 +46,8 @@ export interface TestStack {
   addApi(): Promise<RunningApi>;
   /** Makes an organization with one key and returns the key. */
   addOrganization(name: string): Promise<string>;
+  /** Makes one more key, of organization `default` unless said otherwise, and returns it. */
+  addKey(key?: Partial<NewApiKey>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -50,6 +55,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const database = await createTestDatabase();
   const model = await startFakeModel(options.script ?? (() => ({ text: "Hello." })));
   const redis = options.backend === "redis" ? await startRedis() : null;
+  const redisUrl = redis?.url ?? options.redisUrl;
   const databaseProxy = options.databaseProxy
     ? await startTcpProxy(Number(new URL(database.url).port))
     : null;
@@ -58,7 +64,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     : database.url;
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,
-    ...(redis ? { REDIS_URL: redis.url } : {}),
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     PORT: "0",
     LOG_LEVEL: "silent",
     TANDEM_API_KEY: apiKey,
@@ -72,7 +78,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const openEngine = () => {
     const engine = createEngine({
       databaseUrl,
-      ...(redis ? { redisUrl: redis.url } : {}),
+      ...(redisUrl ? { redisUrl } : {}),
       poolMax: 10,
       maxActiveSessions: Number(env.TANDEM_MAX_ACTIVE_SESSIONS ?? 0),
       name: "tandem-test",
@@ -113,6 +119,9 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
         data: { organizationId: id, name: "first", userName: "somebody", keyHash: hashApiKey(key) },
       });
       return key;
+    },
+    async addKey(key = {}) {
+      return (await createApiKey(engine, { organization: "default", ...key })).key;
     },
     async close() {
       await model.close();

@@ -16,6 +16,7 @@ describe("settings", () => {
       port: 3000,
       logLevel: "info",
       sweepMs: 5_000,
+      rateLimitPerMinute: 0,
     });
     expect(loadWorkerConfig({ DATABASE_URL })).toMatchObject({
       concurrency: 50,
@@ -38,6 +39,7 @@ describe("settings", () => {
       REDIS_URL: "nope",
       TANDEM_MODEL: "openai/x",
       TANDEM_SWEEP_MS: "1.5",
+      TANDEM_RATE_LIMIT_PER_MINUTE: "-1",
     };
     try {
       loadApiConfig(env);

@@ -3,13 +3,16 @@ import { randomUUID } from "node:crypto";
 import cors from "@fastify/cors";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyBaseLogger, LogController } from "fastify";
-import type { ApiContext, App } from "./context.ts";
+import type { ApiContext, ApiParts, App } from "./context.ts";
+import { createKnownKeys } from "./known-keys.ts";
+import { requireAdminKey } from "./plugins/admin-keys.ts";
 import { requireApiKey } from "./plugins/authentication.ts";
 import { closeConnections } from "./plugins/close-connections.ts";
 import { answerClientError, answerErrors, answerFrameworkError } from "./plugins/errors.ts";
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
+import { limitRate, RATE_HEADERS } from "./plugins/rate-limit.ts";
 import { compileValidator } from "./plugins/validation.ts";
 import { createAgentRoute } from "./routes/agents/create-agent.ts";
 import { deleteAgentRoute } from "./routes/agents/delete-agent.ts";
@@ -20,6 +23,9 @@ import { updateAgentRoute } from "./routes/agents/update-agent.ts";
 import { getHealthRoute } from "./routes/health/get-health.ts";
 import { getOpenApiRoute } from "./routes/health/get-openapi.ts";
 import { getReadinessRoute } from "./routes/health/get-readiness.ts";
+import { createKeyRoute } from "./routes/keys/create-key.ts";
+import { listKeysRoute } from "./routes/keys/list-keys.ts";
+import { revokeKeyRoute } from "./routes/keys/revoke-key.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
@@ -55,15 +61,19 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   replaceAgentRoute,
   updateAgentRoute,
   deleteAgentRoute,
+  createKeyRoute,
+  listKeysRoute,
+  revokeKeyRoute,
   getHealthRoute,
   getReadinessRoute,
   getOpenApiRoute,
 ];
 
 /** Builds the application. Closing it ends waiting polls with 204 first. */
-export async function buildApp(context: ApiContext): Promise<App> {
+export async function buildApp(parts: ApiParts): Promise<App> {
+  const context: ApiContext = { ...parts, knownKeys: createKnownKeys(parts.engine) };
   const app = Fastify({
-    loggerInstance: context.engine.log as FastifyBaseLogger,
+    loggerInstance: parts.engine.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     genReqId: () => `req_${randomUUID()}`,
@@ -87,13 +97,15 @@ export async function buildApp(context: ApiContext): Promise<App> {
     origin: true,
     strictPreflight: false,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: ["etag", "retry-after"],
+    exposedHeaders: ["etag", "retry-after", ...RATE_HEADERS],
     maxAge: 3_600,
   });
   await describeRoutes(app);
   await app.register(async (routes) => {
     // In this scope only: the reference page beside it is for everybody.
     requireApiKey(routes as App, context);
+    await limitRate(routes as App, context);
+    requireAdminKey(routes as App);
     for (const add of ROUTES) add(routes as App, context);
   });
   await app.ready();

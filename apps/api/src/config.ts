@@ -13,6 +13,8 @@ export interface ApiConfig extends CommonSettings {
   port: number;
   /** A first key of organization `default`, made at start when it is missing. */
   apiKey?: string;
+  /** Most requests of one API key in a minute; 0 does not limit them. */
+  rateLimitPerMinute: number;
 }
 
 /**
@@ -28,6 +30,11 @@ export function loadConfig(env: Environment): ApiConfig {
     ...common,
     host: reader.text("HOST") ?? "127.0.0.1",
     port: reader.integer("PORT", { fallback: 3000, min: 0, max: 65_535 }),
+    rateLimitPerMinute: reader.integer("TANDEM_RATE_LIMIT_PER_MINUTE", {
+      fallback: 0,
+      min: 0,
+      max: 1_000_000,
+    }),
     ...(apiKey === undefined ? {} : { apiKey }),
   };
   reader.finish();

@@ -5,13 +5,29 @@ import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { ModelSettings } from "@tandem/engine/domain/models";
 import type { Engine } from "@tandem/engine/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { KnownKeys } from "./known-keys.ts";
 import type { Waiters } from "./waiting/waiters.ts";
 
-/** The parts that routes share. */
-export interface ApiContext {
+/** What an application is built from. */
+export interface ApiParts {
   engine: Engine;
   models: ModelSettings;
   waiters: Waiters;
+  /** Absent: requests are not limited. */
+  rateLimit?: RateLimit;
+}
+
+/** How many requests each API key may make, and where they are counted. */
+export interface RateLimit {
+  /** At least 1. */
+  perMinute: number;
+  /** The Redis that counts for all processes; without one each process counts its own. */
+  redisUrl?: string;
+}
+
+/** The parts that routes share. */
+export interface ApiContext extends ApiParts {
+  knownKeys: KnownKeys;
 }
 
 /** A Fastify instance whose routes are typed by their schemas. */
@@ -31,6 +47,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** `none` on routes that need no key. */
     auth?: "none";
+    /** On routes for admin keys alone, what other keys are told: that they may not, or that nothing is there. */
+    adminOnly?: "refused" | "hidden";
   }
 }
 

@@ -3,6 +3,7 @@ import { bootstrap } from "@tandem/engine/commands/bootstrap";
 import type { Engine } from "@tandem/engine/engine";
 import { buildApp } from "./app.ts";
 import type { ApiConfig } from "./config.ts";
+import type { ApiParts } from "./context.ts";
 import { createWaiters } from "./waiting/waiters.ts";
 
 /** A listening API. */
@@ -17,7 +18,7 @@ export interface RunningApi {
 export async function startApi(engine: Engine, config: ApiConfig): Promise<RunningApi> {
   await bootstrap(engine.catalogue, config.apiKey === undefined ? {} : { apiKey: config.apiKey });
   const waiters = createWaiters(engine, { sweepMs: config.sweepMs });
-  const app = await buildApp({ engine, models: config.models, waiters });
+  const app = await buildApp({ engine, models: config.models, waiters, ...toRateLimit(config) });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
@@ -25,4 +26,9 @@ export async function startApi(engine: Engine, config: ApiConfig): Promise<Runni
     baseUrl: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     close: () => app.close(),
   };
+}
+
+function toRateLimit({ rateLimitPerMinute, redisUrl }: ApiConfig): Pick<ApiParts, "rateLimit"> {
+  if (rateLimitPerMinute === 0) return {};
+  return { rateLimit: { perMinute: rateLimitPerMinute, ...(redisUrl === undefined ? {} : { redisUrl }) } };
 }

@@ -1,15 +1,17 @@
 // `npm run keys`: makes, lists and revokes API keys, on the database of DATABASE_URL or beside a running `npm start`.
 import { parseArgs } from "node:util";
-import { createApiKey, type KeyContext, listApiKeys, revokeApiKey } from "@tandem/engine/commands/api-keys";
+import { createApiKey, type KeyContext, revokeApiKey } from "@tandem/engine/commands/api-keys";
+import { MAX_KEY_DAYS } from "@tandem/engine/domain/api-keys";
 import { TandemError } from "@tandem/engine/domain/errors";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { migrate } from "@tandem/engine/postgres/migrate";
 import { createPool } from "@tandem/engine/postgres/pool";
 import { toStartFault } from "@tandem/engine/process";
+import { listApiKeys } from "@tandem/engine/queries/list-api-keys";
 import { findConnection } from "./embedded-postgres/connection-file.ts";
 
 const USAGE = `Usage:
-  npm run keys -- create --org NAME [--name NAME] [--user NAME] [--expires DAYS]
+  npm run keys -- create --org NAME [--name NAME] [--user NAME] [--expires DAYS] [--admin]
   npm run keys -- list
   npm run keys -- revoke ID
 
@@ -30,12 +32,12 @@ async function main(argv: string[]): Promise<void> {
   throw new UsageError(USAGE);
 }
 
-type Values = { org?: string; name?: string; user?: string; expires?: string };
+type Values = { org?: string; name?: string; user?: string; expires?: string; admin?: boolean };
 
 function readArguments(argv: string[]): { values: Values; positionals: string[] } {
   const text = { type: "string" } as const;
   try {
-    const options = { org: text, name: text, user: text, expires: text };
+    const options = { org: text, name: text, user: text, expires: text, admin: { type: "boolean" } as const };
     return parseArgs({ args: argv, options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\n${USAGE}`);
@@ -64,25 +66,33 @@ async function findDatabase(): Promise<string> {
 }
 
 /** The key is alone on the last line, so that a script can take it: `npm run -s keys -- create … | tail -1`. */
-async function create(context: KeyContext, { org, name, user, expires }: Values): Promise<void> {
+async function create(context: KeyContext, { org, name, user, expires, admin }: Values): Promise<void> {
   if (!org) throw new UsageError(`--org is missing.\n\n${USAGE}`);
   const days = expires === undefined ? undefined : Number(expires);
-  if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= 36_500)) {
+  if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= MAX_KEY_DAYS)) {
     throw new UsageError(
-      `--expires is ${JSON.stringify(expires)}: a whole number of days, 1 to 36500, is right.`,
+      `--expires is ${JSON.stringify(expires)}: a whole number of days, 1 to ${MAX_KEY_DAYS}, is right.`,
     );
   }
-  const { id, key } = await createApiKey(context, { organization: org, name, user, expiresDays: days });
-  process.stdout.write(`Key ${id} of organization ${org}. It is shown this once:\n${key}\n`);
+  const { view, key } = await createApiKey(context, {
+    organization: org,
+    name,
+    user,
+    expiresDays: days,
+    isAdmin: admin,
+  });
+  process.stdout.write(
+    `${admin ? "Admin key" : "Key"} ${view.id} of organization ${org}. It is shown this once:\n${key}\n`,
+  );
 }
 
 async function list(context: KeyContext): Promise<void> {
   const day = (time: Date | null) => time?.toISOString().slice(0, 16).replace("T", " ") ?? "never";
-  for (const key of await listApiKeys(context)) {
+  for (const key of (await listApiKeys(context)).items) {
     const end = key.revokedAt ? `revoked ${day(key.revokedAt)}` : `expires ${day(key.expiresAt)}`;
     const who = `${key.organization}/${key.userName}`;
     process.stdout.write(
-      `${key.id}  ${key.hint}  ${who}  ${key.name}  ${end}  last used ${day(key.lastUsedAt)}\n`,
+      `${key.id}  ${key.hint}  ${who}  ${key.name}  ${key.isAdmin ? "admin  " : ""}${end}  last used ${day(key.lastUsedAt)}\n`,
     );
   }
 }

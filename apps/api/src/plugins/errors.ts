@@ -11,15 +11,18 @@ import type { App } from "../context.ts";
 /** The HTTP status of each error code. */
 const HTTP_STATUS = {
   unauthorized: 401,
+  admin_required: 403,
   not_found: 404,
   session_not_found: 404,
   agent_not_found: 404,
   calls_unknown: 404,
+  key_not_found: 404,
   session_finished: 409,
   idempotency_in_flight: 409,
   result_conflict: 409,
   agent_exists: 409,
   agent_read_only: 409,
+  key_in_use: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   json_invalid: 422,

@@ -25,6 +25,7 @@ export async function describeRoutes(app: App): Promise<void> {
       tags: [
         { name: "sessions", description: "Runs of agents." },
         { name: "agents", description: "Stored definitions." },
+        { name: "keys", description: "API keys of every organization, for admin keys." },
         { name: "server", description: "Health and documentation." },
       ],
       components: {

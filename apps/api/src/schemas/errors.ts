@@ -50,6 +50,7 @@ export const ErrorReply = Type.Object(
 /** The error replies that a route documents, by status. */
 export const errorReplies = {
   401: error("unauthorized", "The API key is missing or unknown."),
+  403: error("admin_required", "The API key is not an admin key."),
   404: error("session_not_found", "No such thing in this organization."),
   409: error("session_finished", "The state does not allow it; `code` says which."),
   413: error("body_too_large", "The body is over 10,000,000 bytes."),
@@ -71,13 +72,13 @@ function reply(schema: TSchema, description: string, example?: object) {
 }
 
 /** The error replies of a route: those that every route has, and the given ones. */
-export function errorsOf(...statuses: (404 | 409 | 413 | 415)[]): Record<number, unknown> {
+export function errorsOf(...statuses: (403 | 404 | 409 | 413 | 415)[]): Record<number, unknown> {
   const listed = [401, 422, 429, 503, ...statuses].sort() as (keyof typeof errorReplies)[];
   return Object.fromEntries(listed.map((status) => [status, errorReplies[status]]));
 }
 
 /** The error replies of a route that takes a body. */
-export function errorsOfBody(...statuses: (404 | 409)[]): Record<number, unknown> {
+export function errorsOfBody(...statuses: (403 | 404 | 409)[]): Record<number, unknown> {
   return errorsOf(413, 415, ...statuses);
 }
 

@@ -2,6 +2,7 @@
 import { agentSchemas, StoredAgent } from "./agents.ts";
 import { errorSchemas } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
+import { keySchemas } from "./keys.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
 import { page, sessionSchemas } from "./sessions.ts";
@@ -20,4 +21,5 @@ export const namedSchemas = [
   ...eventSchemas,
   ...sessionSchemas,
   AgentPage,
+  ...keySchemas,
 ];

@@ -1,15 +1,20 @@
 // Parameters of paths and queries that several routes share.
 import { Type } from "@sinclair/typebox";
 
-/** `{id}` of a session's routes. The pattern is stricter than the format, which also takes `urn:uuid:…`. */
-export const SessionParams = Type.Object({
-  id: Type.String({
+/** An id of ours. The pattern is stricter than the format, which also takes `urn:uuid:…`. */
+const uuid = (description: string) =>
+  Type.String({
     format: "uuid",
     pattern: "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
     errorHint: "a UUID",
-    description: "The session's id.",
-  }),
-});
+    description,
+  });
+
+/** `{id}` of a session's routes. */
+export const SessionParams = Type.Object({ id: uuid("The session's id.") });
+
+/** `{id}` of an API key's routes. */
+export const KeyParams = Type.Object({ id: uuid("The key's id, which is not the key.") });
 
 /** `{agent_name}` of an agent's routes. */
 export const AgentParams = Type.Object({

@@ -5,7 +5,20 @@ import { createHash, randomBytes } from "node:crypto";
 export interface Principal {
   organizationId: string;
   userName: string;
+  /** The id of the key, which is no secret. */
+  keyId: string;
+  /** True for a key of the server's operator, which manages the keys of every organization. */
+  isAdmin: boolean;
 }
+
+/** Most characters in the names of a key, its organization and its user. */
+export const MAX_KEY_NAME_LENGTH = 100;
+
+/** Such names hold no control characters: they are shown in lists and on terminals. */
+export const KEY_NAME_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+
+/** The longest life of a key that ends, in days. */
+export const MAX_KEY_DAYS = 36_500;
 
 /** A new random key: `tdm_` and 256 bits. */
 export function newApiKey(): string {

@@ -4,15 +4,18 @@ import type { JsonValue } from "./json.ts";
 /** Every code that an error reply can carry, with what it means. */
 export const ERROR_CODES = {
   unauthorized: "The API key is missing or unknown.",
+  admin_required: "Only an admin key may do this.",
   not_found: "The route does not exist.",
   session_not_found: "No such session in this organization.",
   agent_not_found: "No such agent in this organization.",
   calls_unknown: "None of the posted results fits a call of the session.",
+  key_not_found: "No such API key, or none that this key may manage.",
   session_finished: "The session has ended; what was asked of it has no place any more.",
   idempotency_in_flight: "Another request with the same Idempotency-Key is under way.",
   result_conflict: "The calls were settled before, with other content.",
   agent_exists: "An agent of this name exists.",
   agent_read_only: "The agent is built in and cannot be changed.",
+  key_in_use: "An admin key cannot revoke itself.",
   body_too_large: "The request's body is too large.",
   unsupported_media_type: "The request's content type is not JSON.",
   json_invalid: "The request's body is not valid JSON.",

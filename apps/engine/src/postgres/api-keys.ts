@@ -1,4 +1,4 @@
-// Looking keys up, by the database's clock.
+// Looking keys up, by the database's clock, and what is shown of them.
 import type { Principal } from "../domain/api-keys.ts";
 import type { Queryable } from "./pool.ts";
 
@@ -7,14 +7,15 @@ export async function useApiKey(db: Queryable, keyHash: Buffer): Promise<Princip
   const { rows } = await db.query<Principal>({
     name: "use-api-key",
     text: `WITH known AS (
-             SELECT id, organization_id, user_name FROM api_keys
+             SELECT id, organization_id, user_name, is_admin FROM api_keys
               WHERE key_hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
            ), used AS (
              UPDATE api_keys SET last_used_at = now() FROM known
               WHERE api_keys.id = known.id
                 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
            )
-           SELECT organization_id AS "organizationId", user_name AS "userName" FROM known`,
+           SELECT id AS "keyId", organization_id AS "organizationId", user_name AS "userName", is_admin AS "isAdmin"
+             FROM known`,
     values: [keyHash],
   });
   return rows[0] ?? null;
@@ -26,4 +27,33 @@ export async function readExpiry(db: Queryable, days: number): Promise<Date> {
   const [row] = rows;
   if (!row) throw new Error("SELECT now() returned no row");
   return row.at;
+}
+
+/** A key as lists show it. */
+export interface ApiKeyView {
+  id: string;
+  organization: string;
+  name: string;
+  userName: string;
+  hint: string;
+  isAdmin: boolean;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** What a row of a key has to come with, for {@link toApiKeyView}. */
+export const withOrganization = { organization: { select: { name: true } } } as const;
+
+/** A key without what nobody may see: its hash. */
+export function toApiKeyView(
+  row: Omit<ApiKeyView, "organization"> & {
+    organization: { name: string };
+    keyHash: Uint8Array;
+    organizationId: string;
+  },
+): ApiKeyView {
+  const { organization, keyHash: _secret, organizationId: _id, ...rest } = row;
+  return { ...rest, organization: organization.name };
 }

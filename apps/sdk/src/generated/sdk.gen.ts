@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -321,6 +321,52 @@ export class TandemApi extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * List API keys
+     *
+     * Takes an admin key. Expired and revoked keys stay in the list.
+     */
+    public listKeys<ThrowOnError extends boolean = true>(options?: Options<ListKeysData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListKeysResponses, ListKeysErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/keys',
+            ...options
+        });
+    }
+    
+    /**
+     * Make an API key
+     *
+     * Takes an admin key. The new key is in this reply alone.
+     */
+    public createKey<ThrowOnError extends boolean = true>(options: Options<CreateKeyData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateKeyResponses, CreateKeyErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/keys',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Revoke an API key
+     *
+     * Takes an admin key, and not the one that is revoked. It ends at once here, and within ten seconds in the server's other processes.
+     */
+    public revokeKey<ThrowOnError extends boolean = true>(options: Options<RevokeKeyData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/keys/{id}',
+            ...options
         });
     }
     

@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'admin_required' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -862,6 +862,89 @@ export type PageSessionEvent = {
 
 export type PageAgent = {
     items: Array<StoredAgent>;
+    /**
+     * How many there are in all.
+     */
+    total: number;
+    /**
+     * The page's number, from 1.
+     */
+    page: number;
+};
+
+export type NewApiKey = {
+    /**
+     * Whose sessions and agents the key reaches. It is made when it is new.
+     */
+    organization: string;
+    /**
+     * What lists call the key; `key` by default.
+     */
+    name?: string;
+    /**
+     * Who its sessions belong to within the organization; `default` by default.
+     */
+    user?: string;
+    /**
+     * Days until the key ends; absent: it does not.
+     */
+    expires_days?: number;
+    /**
+     * Whether the key manages the keys of every organization.
+     */
+    admin?: boolean;
+};
+
+export type ApiKey = {
+    id: string;
+    organization: string;
+    name: string;
+    user: string;
+    /**
+     * The first characters of the key.
+     */
+    hint: string;
+    admin: boolean;
+    created_at: string;
+    /**
+     * When the key ends; null: it does not.
+     */
+    expires_at: string | null;
+    revoked_at: string | null;
+    /**
+     * Exact to the minute.
+     */
+    last_used_at: string | null;
+};
+
+export type CreatedApiKey = {
+    id: string;
+    organization: string;
+    name: string;
+    user: string;
+    /**
+     * The first characters of the key.
+     */
+    hint: string;
+    admin: boolean;
+    created_at: string;
+    /**
+     * When the key ends; null: it does not.
+     */
+    expires_at: string | null;
+    revoked_at: string | null;
+    /**
+     * Exact to the minute.
+     */
+    last_used_at: string | null;
+    /**
+     * The key. It is shown this once.
+     */
+    key: string;
+};
+
+export type PageApiKey = {
+    items: Array<ApiKey>;
     /**
      * How many there are in all.
      */
@@ -1883,6 +1966,159 @@ export type ReplaceAgentResponses = {
 };
 
 export type ReplaceAgentResponse = ReplaceAgentResponses[keyof ReplaceAgentResponses];
+
+export type ListKeysData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only the keys of the organization of this name.
+         */
+        organization?: string;
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+    };
+    url: '/api/v2/keys';
+};
+
+export type ListKeysErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The API key is not an admin key.
+     */
+    403: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListKeysError = ListKeysErrors[keyof ListKeysErrors];
+
+export type ListKeysResponses = {
+    /**
+     * Success.
+     */
+    200: PageApiKey;
+};
+
+export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
+
+export type CreateKeyData = {
+    body: NewApiKey;
+    path?: never;
+    query?: never;
+    url: '/api/v2/keys';
+};
+
+export type CreateKeyErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The API key is not an admin key.
+     */
+    403: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CreateKeyError = CreateKeyErrors[keyof CreateKeyErrors];
+
+export type CreateKeyResponses = {
+    /**
+     * Success.
+     */
+    201: CreatedApiKey;
+};
+
+export type CreateKeyResponse = CreateKeyResponses[keyof CreateKeyResponses];
+
+export type RevokeKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The key's id, which is not the key.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/keys/{id}';
+};
+
+export type RevokeKeyErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
+
+export type RevokeKeyResponses = {
+    /**
+     * The key is revoked.
+     */
+    204: void;
+};
+
+export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
 
 export type GetHealthData = {
     body?: never;

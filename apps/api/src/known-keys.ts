@@ -1,0 +1,51 @@
+// Who API keys belong to, remembered for a short while so that most requests need no look into the database.
+import { hashApiKey, type Principal } from "@tandem/engine/domain/api-keys";
+import type { Engine } from "@tandem/engine/engine";
+import { authenticate } from "@tandem/engine/queries/authenticate";
+
+/** How long a known key is trusted without asking the database, in milliseconds. */
+const TRUST_MS = 10_000;
+
+/** Most keys remembered; the oldest goes first. */
+const MAX_REMEMBERED = 10_000;
+
+/** The keys that this process has seen lately. */
+export interface KnownKeys {
+  /**
+   * Who a key belongs to; null when it is unknown, expired or revoked.
+   *
+   * @param options.isFresh true to ask the database whatever is remembered
+   */
+  identify(key: string, options: { isFresh: boolean }): Promise<Principal | null>;
+  /** Asks the database anew about the key of this id, once it was revoked. */
+  forget(keyId: string): void;
+}
+
+/** Remembers nothing yet. */
+export function createKnownKeys(engine: Engine): KnownKeys {
+  const remembered = new Map<string, { principal: Principal; until: number }>();
+  // A look that began before a key was forgotten may have seen it good: its outcome must not be remembered.
+  let timesForgotten = 0;
+
+  return {
+    async identify(key, { isFresh }) {
+      const hash = hashApiKey(key).toString("base64");
+      const known = remembered.get(hash);
+      if (!isFresh && known && known.until > performance.now()) return known.principal;
+      remembered.delete(hash);
+      const timesBefore = timesForgotten;
+      const principal = await authenticate(engine, key);
+      if (!principal || timesForgotten !== timesBefore) return principal;
+      const [oldest] = remembered.keys();
+      if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+      remembered.set(hash, { principal, until: performance.now() + TRUST_MS });
+      return principal;
+    },
+    forget(keyId) {
+      timesForgotten++;
+      for (const [hash, { principal }] of remembered) {
+        if (principal.keyId === keyId) remembered.delete(hash);
+      }
+    },
+  };
+}
