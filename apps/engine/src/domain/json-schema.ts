@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
-import { TimeLimitError, withTimeLimit } from "./time-limit.ts";
+import { withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
 const MAX_SCHEMA_CHARACTERS = 65_536;
