@@ -35,8 +35,10 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
         ORDER BY sent.position
      )
      INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
-                           agent, tools, max_steps, first_message, first_text, next_index, due_at)
-     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]), clock_timestamp())`,
+                           agent, tools, max_steps, first_message, first_text, next_index, due_at,
+                           delete_after_min)
+     VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]), clock_timestamp(),
+             $16)`,
     [
       session.id,
       session.organizationId,
@@ -53,6 +55,7 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
       session.events.map((event) => toJsonText(event.data)),
       session.messages.map(toJsonText),
       toText(first?.message ?? ""),
+      session.request.delete_after_min,
     ],
   );
 }
