@@ -7,7 +7,12 @@ import { nullable, openObject, ref } from "./typebox.ts";
 export const DEFAULT_DELETE_AFTER_MIN = 43_200;
 
 const minutes = (description: string) =>
-  Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
+  Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
+      description,
+      default: DEFAULT_DELETE_AFTER_MIN,
+    }),
+  );
 
 /** A request that works as it stands, with one tool. For the reference page, and for whoever starts. */
 export const exampleRequest = {
