@@ -20,15 +20,23 @@ import { updateAgentRoute } from "./routes/agents/update-agent.ts";
 import { getHealthRoute } from "./routes/health/get-health.ts";
 import { getOpenApiRoute } from "./routes/health/get-openapi.ts";
 import { getReadinessRoute } from "./routes/health/get-readiness.ts";
+import { getSharedSessionRoute } from "./routes/public-links/get-shared-session.ts";
+import { getSharedSessionStatusRoute } from "./routes/public-links/get-shared-session-status.ts";
+import { listSharedSessionEventsRoute } from "./routes/public-links/list-shared-session-events.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { getSessionRoute } from "./routes/sessions/get-session.ts";
 import { getSessionChangesRoute } from "./routes/sessions/get-session-changes.ts";
 import { getSessionStatusRoute } from "./routes/sessions/get-session-status.ts";
 import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts";
+import { listSessionFeedbackRoute } from "./routes/sessions/list-session-feedback.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
+import { shareSessionRoute } from "./routes/sessions/share-session.ts";
+import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedback.ts";
+import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
+import { unshareSessionRoute } from "./routes/sessions/unshare-session.ts";
 import { namedSchemas } from "./schemas/index.ts";
 
 const ROUTES: ((app: App, context: ApiContext) => void)[] = [
@@ -41,6 +49,14 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
+  shareSessionRoute,
+  unshareSessionRoute,
+  submitSessionFeedbackRoute,
+  listSessionFeedbackRoute,
+  submitEventFeedbackRoute,
+  getSharedSessionRoute,
+  getSharedSessionStatusRoute,
+  listSharedSessionEventsRoute,
   createAgentRoute,
   listAgentsRoute,
   getAgentRoute,

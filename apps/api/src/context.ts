@@ -12,6 +12,8 @@ export interface ApiContext {
   engine: Engine;
   models: ModelSettings;
   waiters: Waiters;
+  /** The server's address as others see it, without a slash at its end; absent: that of each request. */
+  publicUrl?: string;
 }
 
 /** A Fastify instance whose routes are typed by their schemas. */

@@ -2,9 +2,11 @@
 import { agentSchemas, StoredAgent } from "./agents.ts";
 import { errorSchemas } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
+import { feedbackSchemas } from "./feedback.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
 import { page, sessionSchemas } from "./sessions.ts";
+import { sharingSchemas } from "./sharing.ts";
 import { toolResultSchemas } from "./tool-results.ts";
 import { ref } from "./typebox.ts";
 
@@ -19,5 +21,7 @@ export const namedSchemas = [
   ...toolResultSchemas,
   ...eventSchemas,
   ...sessionSchemas,
+  ...sharingSchemas,
+  ...feedbackSchemas,
   AgentPage,
 ];
