@@ -9,6 +9,8 @@ import { listRoutes, type OpenApiDocument, type Route, readOpenApi } from "./che
 import { createAjv, type JsonSchema } from "./reference-schemas.ts";
 
 const everyRoute = ["401", "422", "429", "503"];
+/** The same of operations that need no key: whoever has a link may use them. */
+const everyPublicRoute = ["404", "429", "503"];
 
 /** Statuses beyond those of every route, where they can happen. */
 const furtherErrors: Record<string, string[]> = {
@@ -25,6 +27,11 @@ const furtherErrors: Record<string, string[]> = {
   forceAnswer: ["404", "409"],
   getSessionQuota: [],
   submitToolResults: ["404", "409", "413", "415"],
+  shareSession: ["404"],
+  unshareSession: ["404"],
+  submitSessionFeedback: ["404", "413", "415"],
+  listSessionFeedback: ["404"],
+  submitEventFeedback: ["404", "413", "415"],
   createAgent: ["409", "413", "415"],
   listAgents: [],
   getAgent: ["404"],
@@ -34,6 +41,12 @@ const furtherErrors: Record<string, string[]> = {
   createKey: ["403", "413", "415"],
   listKeys: ["403"],
   revokeKey: ["404", "409"],
+};
+
+const furtherPublicErrors: Record<string, string[]> = {
+  getSharedSession: ["422"],
+  getSharedSessionStatus: [],
+  listSharedSessionEvents: ["422"],
 };
 
 describe("what is generated", () => {
@@ -145,20 +158,29 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("describes every response, and each has JSON or nothing as its body", () => {
+  it("describes every response, and each has JSON or nothing as its body, but for the page of a shared session", () => {
     for (const { operation } of routes) {
-      for (const response of Object.values(operation.responses)) {
+      for (const [status, response] of Object.entries(operation.responses)) {
         expect(response.description).toMatch(/\.$/);
-        expect(["", "application/json"]).toContain(Object.keys(response.content ?? {}).join());
+        const isPage = operation.operationId === "getSharedSession" && status === "200";
+        const allowed = isPage ? ["application/json,text/html"] : ["", "application/json"];
+        expect(allowed).toContain(Object.keys(response.content ?? {}).join());
       }
     }
   });
 
-  it("asks for a bearer key on every route of the API, and on no other", () => {
+  it("asks for a bearer key on every route of the API but those of public links, and on no other", () => {
     expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: "http", scheme: "bearer" } });
     const open = routes.filter(({ operation }) => (operation.security ?? document.security).length === 0);
-    expect(open.map(({ path }) => path).sort()).toEqual(["/healthz", "/readyz"]);
+    expect(open.map(({ path }) => path).sort()).toEqual([
+      "/api/v2/shared/{token}",
+      "/api/v2/shared/{token}/events",
+      "/api/v2/shared/{token}/status",
+      "/healthz",
+      "/readyz",
+    ]);
     for (const { operation } of apiRoutes) {
+      if (operation.operationId in furtherPublicErrors) continue;
       expect(operation.security ?? document.security).toEqual([{ apiKey: [] }]);
     }
   });
@@ -168,10 +190,13 @@ describe("the OpenAPI document", () => {
       operation.operationId,
       Object.keys(operation.responses).filter((status) => status >= "400"),
     ]);
-    const wanted = Object.entries(furtherErrors).map(([id, further]) => [
-      id,
-      [...everyRoute, ...further].sort(),
-    ]);
+    const wanted = [
+      ...Object.entries(furtherErrors).map(([id, further]) => [id, [...everyRoute, ...further].sort()]),
+      ...Object.entries(furtherPublicErrors).map(([id, further]) => [
+        id,
+        [...everyPublicRoute, ...further].sort(),
+      ]),
+    ];
     expect(Object.fromEntries(errors)).toEqual(Object.fromEntries(wanted));
   });
 

@@ -27,6 +27,11 @@ const requests: { method: string; path: string; body?: unknown }[] = [
     path: `/sessions/${nobody}/tool_results`,
     body: { tool_req: { tool_name: "x" }, result: 1 },
   },
+  { method: "POST", path: `/sessions/${nobody}/share` },
+  { method: "DELETE", path: `/sessions/${nobody}/share` },
+  { method: "POST", path: `/sessions/${nobody}/feedback`, body: { success: true } },
+  { method: "GET", path: `/sessions/${nobody}/feedback` },
+  { method: "PUT", path: `/sessions/${nobody}/events/0/feedback`, body: { success: true } },
   { method: "POST", path: "/agents", body: { name: "new", description: "New." } },
   { method: "GET", path: "/agents" },
   { method: "GET", path: "/agents/nobody" },
@@ -36,6 +41,13 @@ const requests: { method: string; path: string; body?: unknown }[] = [
   { method: "POST", path: "/keys", body: { organization: "acme" } },
   { method: "GET", path: "/keys" },
   { method: "DELETE", path: `/keys/${nobody}` },
+];
+/** The same for what needs no key. */
+const link = `/shared/${"nobody".padEnd(32, "-")}`;
+const publicRequests: typeof requests = [
+  { method: "GET", path: link },
+  { method: "GET", path: `${link}/status` },
+  { method: "GET", path: `${link}/events` },
 ];
 const withBody = requests.filter(({ body }) => body !== undefined);
 const ofNothing = requests.filter(({ path }) => path.includes("nobody") || path.includes(nobody));
@@ -76,7 +88,7 @@ describe("error replies", () => {
   });
 
   it("are 404 on every route for what is not there", async () => {
-    for (const { method, path, body } of [...ofNothing, ...requests.slice(0, 1)]) {
+    for (const { method, path, body } of [...ofNothing, ...publicRequests, ...requests.slice(0, 1)]) {
       const reply = await wire.send(method, path, { body });
       expect([method, path, reply.status]).toEqual([method, path, 404]);
     }
@@ -109,6 +121,14 @@ describe("error replies", () => {
     expect(reply).toMatchObject({ status: 409, body: { code: "idempotency_in_flight" } });
     expect(reply.headers.get("retry-after")).toBe("1");
     expect((await wire.send("POST", "/sessions", options)).status).toBe(201);
+  });
+
+  it("are 409 for a repeated create request whose session has been deleted", async () => {
+    const options = { body: { agent: { name: "x" } }, headers: { "idempotency-key": "deleted" } };
+    const { body } = await wire.send("POST", "/sessions", options);
+    await stack.engine.pool.query("DELETE FROM sessions WHERE id = $1", [body.id]);
+    const reply = await wire.send("POST", "/sessions", options);
+    expect(reply).toMatchObject({ status: 409, body: { code: "session_deleted" } });
   });
 
   it("are 409 for an admin key that would revoke itself", async () => {
@@ -163,12 +183,14 @@ describe("error replies", () => {
       ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
       ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],
       ...["/agents/nobody?resolve=perhaps", `/agents/${long}`, "/keys?page=0", "/keys?size=101"],
+      ...["/sessions/x/feedback", `${link}?page=0`, `${link}/events?size=201`],
     ];
     for (const path of wrong) expect([path, (await wire.get(path)).status]).toEqual([path, 422]);
+    expect((await wire.post("/sessions/x/share", undefined)).status).toBe(422);
     for (const steer of ["pause", "resume", "force_answer"]) {
       expect((await wire.send("POST", `/sessions/x/${steer}`)).status).toBe(422);
     }
-    for (const path of ["/sessions/x", `/agents/${long}`, "/keys/x"]) {
+    for (const path of ["/sessions/x", "/sessions/x/share", `/agents/${long}`, "/keys/x"]) {
       expect([path, (await wire.send("DELETE", path)).status]).toEqual([path, 422]);
     }
   });
@@ -191,7 +213,8 @@ describe("error replies", () => {
   it("are 503 on every route while the database is out of reach", async () => {
     const { app, close } = await buildAppWithoutDatabase();
     try {
-      const all = [...requests.map((request) => ({ ...request, path: `/api/v2${request.path}` })), readiness];
+      const api = [...requests, ...publicRequests];
+      const all = [...api.map((request) => ({ ...request, path: `/api/v2${request.path}` })), readiness];
       for (const { method, path, body } of all) {
         const response = await app.inject({
           method: method as "GET",

@@ -22,6 +22,8 @@ const meant: Record<string, string> = {
   "PUT /api/v2/agents/{agent_name} path agent_name": "minLength 1, maxLength 127",
   "PATCH /api/v2/agents/{agent_name} path agent_name": "minLength 1, maxLength 127",
   "DELETE /api/v2/agents/{agent_name} path agent_name": "minLength 1, maxLength 127",
+  // No event comes before the first.
+  "PUT /api/v2/sessions/{id}/events/{event_index}/feedback path event_index": "minimum 0",
   // Receipts of each result, in JSON (design §4).
   "POST /api/v2/sessions/{id}/tool_results response 202": "a body",
 };
@@ -60,6 +62,7 @@ describe("the operations of our document that the reference has", () => {
     expect(pairs.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`).sort()).toEqual([
       "DELETE /api/v2/agents/{agent_name}",
       "DELETE /api/v2/sessions/{id}",
+      "DELETE /api/v2/sessions/{id}/share",
       "GET /api/v2/agents",
       "GET /api/v2/agents/{agent_name}",
       "GET /api/v2/sessions",
@@ -71,12 +74,15 @@ describe("the operations of our document that the reference has", () => {
       "PATCH /api/v2/agents/{agent_name}",
       "POST /api/v2/agents",
       "POST /api/v2/sessions",
+      "POST /api/v2/sessions/{id}/feedback",
       "POST /api/v2/sessions/{id}/force_answer",
       "POST /api/v2/sessions/{id}/messages",
       "POST /api/v2/sessions/{id}/pause",
       "POST /api/v2/sessions/{id}/resume",
+      "POST /api/v2/sessions/{id}/share",
       "POST /api/v2/sessions/{id}/tool_results",
       "PUT /api/v2/agents/{agent_name}",
+      "PUT /api/v2/sessions/{id}/events/{event_index}/feedback",
     ]);
   });
 

@@ -267,6 +267,24 @@ describe("replies of the session routes", () => {
     expect((await admin.get("/keys?organization=acme")).body).toMatchObject({ total: 1 });
   });
 
+  it("fit both documents for a session that is shared, and with feedback", async () => {
+    const id = await wire.create({ agent, messages: "Hello." });
+    await wire.until(id, "completed");
+    const { body } = await wire.post(`/sessions/${id}/share`, undefined);
+    const stranger = createCheckedWire(contract, stack.baseUrl, "no-key");
+    const path = new URL(body.share_url).pathname.replace("/api/v2", "");
+    expect((await stranger.get(path)).body.status).toMatchObject({ status: "completed" });
+    expect((await stranger.get(`${path}/status`)).status).toBe(200);
+    expect((await stranger.get(`${path}/events?type=AgentEvent&size=1`)).body.items).toHaveLength(1);
+    expect((await wire.send("DELETE", `/sessions/${id}/share`)).status).toBe(204);
+    const feedback = { success: false, message: "Wrong." };
+    expect((await wire.post(`/sessions/${id}/feedback`, feedback)).status).toBe(204);
+    expect((await wire.send("PUT", `/sessions/${id}/events/1/feedback`, { body: feedback })).status).toBe(
+      204,
+    );
+    expect((await wire.get(`/sessions/${id}/feedback`)).body.items).toHaveLength(2);
+  });
+
   it("fit both documents for the server's own routes, which need no key", async () => {
     const stranger = createCheckedWire(contract, stack.baseUrl, "no-key");
     expect((await stranger.get("//healthz")).body).toEqual({ status: "ok" });

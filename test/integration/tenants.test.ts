@@ -28,7 +28,10 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     submitToolResults: resultFor(call as PendingCall, 1),
     replaceAgent: { name: "secret", description: "e", environments: [] },
     updateAgent: { description: "e" },
+    submitSessionFeedback: { success: false },
+    submitEventFeedback: { success: false },
   };
+  const { share_url: link } = (await mine.post(`/sessions/${id}/share`, undefined)).body;
   const document = JSON.parse(await readFile(new URL("../../openapi/openapi.json", import.meta.url), "utf8"));
   const operations = Object.entries(
     document.paths as Record<string, Record<string, { operationId: string }>>,
@@ -36,11 +39,12 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
   );
   const targeted = operations.filter(({ path }) => path.includes("{"));
-  expect(targeted.length).toBeGreaterThanOrEqual(12);
+  expect(targeted.length).toBeGreaterThanOrEqual(23);
   const myKey = (await foreignAdmin.get("/keys?organization=default")).body.items[0];
   for (const { path, method, operationId } of targeted) {
     const isOfKeys = path.includes("/keys/");
-    const url = path.replace("{id}", isOfKeys ? myKey.id : id).replace("{agent_name}", "secret");
+    const known = { id: isOfKeys ? myKey.id : id, agent_name: "secret", event_index: "0", token: id };
+    const url = Object.entries(known).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
     const body = bodies[operationId];
     // An admin key reaches the keys of all, and the sessions and agents of its own organization alone.
     for (const wire of isOfKeys ? [foreign, mine] : [foreign, foreignAdmin]) {
@@ -54,6 +58,8 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
   ]);
   expect((await mine.get(`/sessions/${id}/status`)).body.status).toBe("awaiting_tool_results");
   expect((await mine.get("/agents/secret")).body.description).toBe("d");
+  expect((await mine.get(`/sessions/${id}/feedback`)).body.items).toEqual([]);
+  expect((await mine.post(`/sessions/${id}/share`, undefined)).body.share_url).toBe(link);
 });
 
 it("lists show nothing of others", async () => {

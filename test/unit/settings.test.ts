@@ -53,6 +53,22 @@ describe("settings", () => {
     }
   });
 
+  it("of the API may have its public address, to which paths are added", () => {
+    const load = (url: string) => loadApiConfig({ DATABASE_URL, TANDEM_PUBLIC_URL: url }).publicUrl;
+    expect(load("https://Agents.example:8443/tandem//")).toBe("https://agents.example:8443/tandem");
+    expect(load("http://agents.example/")).toBe("http://agents.example");
+    expect(load(" ")).toBeUndefined();
+  });
+
+  it.each(["agents.example", "ftp://x", "https://x/?a", "https://x/#a", "https://u:hunter2@x", "/api"])(
+    "of the API refuse %j as its public address",
+    (url) => {
+      const load = () => loadApiConfig({ DATABASE_URL, TANDEM_PUBLIC_URL: url });
+      expect(load).toThrow("TANDEM_PUBLIC_URL");
+      expect(load).not.toThrow("hunter2");
+    },
+  );
+
   it("of split processes need a database", () => {
     expect(() => loadApiConfig({})).toThrow("DATABASE_URL");
     expect(() => loadWorkerConfig({ DATABASE_URL: "  " })).toThrow("DATABASE_URL");

@@ -26,6 +26,9 @@ import { getReadinessRoute } from "./routes/health/get-readiness.ts";
 import { createKeyRoute } from "./routes/keys/create-key.ts";
 import { listKeysRoute } from "./routes/keys/list-keys.ts";
 import { revokeKeyRoute } from "./routes/keys/revoke-key.ts";
+import { getSharedSessionRoute } from "./routes/public-links/get-shared-session.ts";
+import { getSharedSessionStatusRoute } from "./routes/public-links/get-shared-session-status.ts";
+import { listSharedSessionEventsRoute } from "./routes/public-links/list-shared-session-events.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
@@ -34,11 +37,16 @@ import { getSessionChangesRoute } from "./routes/sessions/get-session-changes.ts
 import { getSessionQuotaRoute } from "./routes/sessions/get-session-quota.ts";
 import { getSessionStatusRoute } from "./routes/sessions/get-session-status.ts";
 import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts";
+import { listSessionFeedbackRoute } from "./routes/sessions/list-session-feedback.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
+import { shareSessionRoute } from "./routes/sessions/share-session.ts";
+import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedback.ts";
+import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
+import { unshareSessionRoute } from "./routes/sessions/unshare-session.ts";
 import { namedSchemas } from "./schemas/index.ts";
 
 const ROUTES: ((app: App, context: ApiContext) => void)[] = [
@@ -55,6 +63,14 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   resumeSessionRoute,
   forceAnswerRoute,
   getSessionQuotaRoute,
+  shareSessionRoute,
+  unshareSessionRoute,
+  submitSessionFeedbackRoute,
+  listSessionFeedbackRoute,
+  submitEventFeedbackRoute,
+  getSharedSessionRoute,
+  getSharedSessionStatusRoute,
+  listSharedSessionEventsRoute,
   createAgentRoute,
   listAgentsRoute,
   getAgentRoute,

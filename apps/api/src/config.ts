@@ -15,6 +15,8 @@ export interface ApiConfig extends CommonSettings {
   apiKey?: string;
   /** Most requests of one API key in a minute; 0 does not limit them. */
   rateLimitPerMinute: number;
+  /** The server's address as others see it, for links that are given to them; without a slash at its end. */
+  publicUrl?: string;
 }
 
 /**
@@ -26,6 +28,7 @@ export function loadConfig(env: Environment): ApiConfig {
   const reader = new SettingsReader(env);
   const common = readCommonSettings(reader);
   const apiKey = readFirstApiKey(reader);
+  const publicUrl = readPublicUrl(reader);
   const config = {
     ...common,
     host: reader.text("HOST") ?? "127.0.0.1",
@@ -36,7 +39,19 @@ export function loadConfig(env: Environment): ApiConfig {
       max: 1_000_000,
     }),
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
   };
   reader.finish();
   return config;
+}
+
+/** Paths are put behind it, so it ends before a query; a slash at its end is taken off. */
+function readPublicUrl(reader: SettingsReader): string | undefined {
+  const text = reader.url("TANDEM_PUBLIC_URL", ["http", "https"]);
+  if (text === undefined || !URL.canParse(text)) return undefined;
+  const { origin, pathname, href } = new URL(text);
+  if (href !== `${origin}${pathname}`) {
+    reader.problem("TANDEM_PUBLIC_URL has a user, a query or a fragment: only host, port and path are right");
+  }
+  return `${origin}${pathname}`.replace(/\/+$/, "");
 }

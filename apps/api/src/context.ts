@@ -15,6 +15,8 @@ export interface ApiParts {
   waiters: Waiters;
   /** Absent: requests are not limited. */
   rateLimit?: RateLimit;
+  /** The server's address as others see it, without a slash at its end; absent: that of each request. */
+  publicUrl?: string;
 }
 
 /** How many requests each API key may make, and where they are counted. */

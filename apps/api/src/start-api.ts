@@ -18,7 +18,14 @@ export interface RunningApi {
 export async function startApi(engine: Engine, config: ApiConfig): Promise<RunningApi> {
   await bootstrap(engine.catalogue, config.apiKey === undefined ? {} : { apiKey: config.apiKey });
   const waiters = createWaiters(engine, { sweepMs: config.sweepMs });
-  const app = await buildApp({ engine, models: config.models, waiters, ...toRateLimit(config) });
+  const { models, publicUrl } = config;
+  const app = await buildApp({
+    engine,
+    models,
+    waiters,
+    ...toRateLimit(config),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;

@@ -24,6 +24,7 @@ export async function describeRoutes(app: App): Promise<void> {
       info: { title: "Tandem", version: API_VERSION, description: DESCRIPTION },
       tags: [
         { name: "sessions", description: "Runs of agents." },
+        { name: "shared", description: "What a public link shows, without a key." },
         { name: "agents", description: "Stored definitions." },
         { name: "keys", description: "API keys of every organization, for admin keys." },
         { name: "server", description: "Health and documentation." },

@@ -77,6 +77,13 @@ export function errorsOf(...statuses: (403 | 404 | 409 | 413 | 415)[]): Record<n
   return Object.fromEntries(listed.map((status) => [status, errorReplies[status]]));
 }
 
+/** The error replies of a route that needs no key. */
+export function publicErrorsOf(...statuses: (404 | 422)[]): Record<number, unknown> {
+  return Object.fromEntries(
+    ([429, 503, ...statuses] as const).map((status) => [status, errorReplies[status]]),
+  );
+}
+
 /** The error replies of a route that takes a body. */
 export function errorsOfBody(...statuses: (403 | 404 | 409)[]): Record<number, unknown> {
   return errorsOf(413, 415, ...statuses);

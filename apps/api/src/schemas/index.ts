@@ -2,10 +2,12 @@
 import { agentSchemas, StoredAgent } from "./agents.ts";
 import { errorSchemas } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
+import { feedbackSchemas } from "./feedback.ts";
 import { keySchemas } from "./keys.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
 import { page, sessionSchemas } from "./sessions.ts";
+import { sharingSchemas } from "./sharing.ts";
 import { toolResultSchemas } from "./tool-results.ts";
 import { ref } from "./typebox.ts";
 
@@ -20,6 +22,8 @@ export const namedSchemas = [
   ...toolResultSchemas,
   ...eventSchemas,
   ...sessionSchemas,
+  ...sharingSchemas,
+  ...feedbackSchemas,
   AgentPage,
   ...keySchemas,
 ];

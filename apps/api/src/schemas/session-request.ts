@@ -7,7 +7,12 @@ import { nullable, openObject, ref } from "./typebox.ts";
 export const DEFAULT_DELETE_AFTER_MIN = 43_200;
 
 const minutes = (description: string) =>
-  Type.Optional(nullable(Type.Integer({ minimum: 1 }), { description, default: DEFAULT_DELETE_AFTER_MIN }));
+  Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
+      description,
+      default: DEFAULT_DELETE_AFTER_MIN,
+    }),
+  );
 
 /** Turns that a session may go round in circles, unless its request says otherwise. */
 export const DEFAULT_REPEAT_LIMIT = 50;

@@ -31,8 +31,8 @@ export interface IdempotencyKey {
  * @param input.agent what runs, after overrides; checked by the caller
  * @param input.idempotency the same key with the same body gives the session that it made before, for 24 hours
  * @returns the session's id
- * @throws {TandemError} `invalid_request` when the key came with another body before, `idempotency_in_flight` when
- *   another request with it is under way, `session_limit` when there is no free slot and the session does not queue; in
+ * @throws {TandemError} `invalid_request` when the key came with another body before, `session_deleted` when its session
+ *   is gone, `idempotency_in_flight` when another request with it is under way, `session_limit` when there is no free slot and the session does not queue; in
  *   all of these no session was created
  */
 export async function createSession(
@@ -95,7 +95,7 @@ async function announceNew(engine: Engine, session: UnplacedSession, isQueued: b
 /**
  * The session that an earlier request with this key made; null when there was none.
  *
- * @throws {TandemError} `invalid_request` when the key came with another body
+ * @throws {TandemError} `invalid_request` when the key came with another body, `session_deleted` when its session is gone
  */
 export async function findCreatedSession(
   engine: Engine,
@@ -111,7 +111,12 @@ function hashBody(body: JsonValue): Buffer {
 }
 
 function toEarlierSession(used: UsedKey, bodyHash: Buffer): string {
-  if (used.bodyHash.equals(bodyHash)) return used.sessionId;
+  if (used.bodyHash.equals(bodyHash)) {
+    if (!used.isDeleted) return used.sessionId;
+    // Another session would do the work a second time, which is what the key is to prevent.
+    const gone = `The session ${used.sessionId} that this Idempotency-Key made has been deleted; to run it again, use a new key.`;
+    throw new TandemError("session_deleted", gone);
+  }
   const msg = "this Idempotency-Key was used with another body before; a new request needs a new key";
   throw invalidRequest(["header", "idempotency-key"], msg, "idempotency_key_reused");
 }

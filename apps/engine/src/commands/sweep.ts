@@ -1,13 +1,26 @@
 // What no process was told of, or could not do when it was told: found in the database and done now.
 import type { Engine } from "../engine.ts";
+import { deleteExpiredSessions } from "../postgres/delete-sessions.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
 import { admitEverywhere } from "./admit-sessions.ts";
 import { expireSession } from "./expire-session.ts";
 
-/** Forgets what is kept for a time only. */
+/** Most sessions that one sweep removes, and how many go in one transaction: a session may have many events. */
+const REMOVAL_LIMIT = 500;
+const REMOVAL_BATCH = 50;
+
+/** Forgets what is kept for a time only. Whoever waits for a removed session is woken, and finds it gone. */
 export async function sweepExpired(engine: Engine): Promise<void> {
   await deleteOldIdempotencyKeys(engine.pool);
+  let count = 0;
+  for (let isMore = true; isMore && count < REMOVAL_LIMIT; ) {
+    const ids = await deleteExpiredSessions(engine.pool, { limit: REMOVAL_BATCH });
+    for (const id of ids) engine.wake.publish(id);
+    count += ids.length;
+    isMore = ids.length === REMOVAL_BATCH;
+  }
+  if (count > 0) engine.log.info({ count }, "sessions were removed that were kept for as long as they asked");
 }
 
 /** Most steps and timers that one sweep takes on; the next one takes the rest. */

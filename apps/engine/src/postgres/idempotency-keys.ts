@@ -21,6 +21,8 @@ export interface IdempotencyClaim {
 export interface UsedKey {
   bodyHash: Buffer;
   sessionId: string;
+  /** True when that session has been deleted since. */
+  isDeleted: boolean;
 }
 
 /**
@@ -54,7 +56,9 @@ export async function readIdempotencyKey(
   key: string,
 ): Promise<UsedKey | null> {
   const { rows } = await db.query<UsedKey>(
-    `SELECT body_hash AS "bodyHash", session_id AS "sessionId" FROM idempotency_keys
+    `SELECT body_hash AS "bodyHash", session_id AS "sessionId",
+            NOT EXISTS (SELECT FROM sessions WHERE id = session_id) AS "isDeleted"
+       FROM idempotency_keys
       WHERE organization_id = $1 AND key = $2 AND created_at >= now() - interval '${KEPT}'`,
     [organizationId, key],
   );

@@ -41,10 +41,11 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
      )
      INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
                            agent, tools, max_steps, first_message, first_text, next_index, due_at, queued_at, queues,
-                           max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget)
+                           max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget,
+                           delete_after_min)
      VALUES ($1, $2, $3, $16, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
              CASE WHEN $16 = 'pending' THEN clock_timestamp() END,
-             CASE WHEN $16 = 'queued' THEN clock_timestamp() END, $17, $18, $18, $19, $20, $21, $22)`,
+             CASE WHEN $16 = 'queued' THEN clock_timestamp() END, $17, $18, $18, $19, $20, $21, $22, $23)`,
     [
       session.id,
       session.organizationId,
@@ -68,6 +69,7 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
       session.request.repeat_limit,
       session.request.error_limit,
       session.request.token_budget,
+      session.request.delete_after_min,
     ],
   );
 }

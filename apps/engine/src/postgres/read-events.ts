@@ -83,15 +83,15 @@ export async function readTranscriptEvents(db: Queryable, sessionId: string): Pr
   return rows;
 }
 
-/** Which of these sessions have events past a cursor. For waiters whose wake-up was lost. */
+/** Which of these sessions have events past a cursor, or are gone. For waiters whose wake-up was lost. */
 export async function findAdvanced(
   db: Queryable,
   waiting: readonly { sessionId: string; cursor: number }[],
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `SELECT DISTINCT sessions.id FROM sessions
-       JOIN unnest($1::uuid[], $2::int[]) AS waiting (id, cursor) ON waiting.id = sessions.id
-      WHERE sessions.next_index > waiting.cursor`,
+    `SELECT DISTINCT waiting.id FROM unnest($1::uuid[], $2::int[]) AS waiting (id, cursor)
+       LEFT JOIN sessions ON sessions.id = waiting.id
+      WHERE sessions.id IS NULL OR sessions.next_index > waiting.cursor`,
     [waiting.map((entry) => entry.sessionId), waiting.map((entry) => entry.cursor)],
   );
   return rows.map((row) => row.id);

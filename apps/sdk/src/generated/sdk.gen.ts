@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -71,7 +71,7 @@ export class TandemApi extends HeyApiClient {
     /**
      * Create a session
      *
-     * The session starts at once; poll its changes. 404 when the named agent does not exist; 409 while another request with the same `Idempotency-Key` is under way.
+     * The session starts at once; poll its changes. 404 when the named agent does not exist; 409 while another request with the same `Idempotency-Key` is under way, and when the session that it made has been deleted.
      */
     public createSession<ThrowOnError extends boolean = true>(options: Options<CreateSessionData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateSessionResponses, CreateSessionErrors, ThrowOnError, 'data'>({
@@ -236,6 +236,117 @@ export class TandemApi extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/quota',
+            ...options
+        });
+    }
+    
+    /**
+     * Stop sharing a session
+     *
+     * The link is 404 at once, and for good: sharing again gives another one. Revoking again changes nothing.
+     */
+    public unshareSession<ThrowOnError extends boolean = true>(options: Options<UnshareSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<UnshareSessionResponses, UnshareSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/share',
+            ...options
+        });
+    }
+    
+    /**
+     * Share a session
+     *
+     * Whoever has the link can read the session's events and status without a key, and nothing else. Sharing again gives the same link.
+     */
+    public shareSession<ThrowOnError extends boolean = true>(options: Options<ShareSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ShareSessionResponses, ShareSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/share',
+            ...options
+        });
+    }
+    
+    /**
+     * List the feedback on a session
+     */
+    public listSessionFeedback<ThrowOnError extends boolean = true>(options: Options<ListSessionFeedbackData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListSessionFeedbackResponses, ListSessionFeedbackErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/feedback',
+            ...options
+        });
+    }
+    
+    /**
+     * Give feedback on a session
+     *
+     * In any state. It replaces what the same user said before, and changes nothing of the session.
+     */
+    public submitSessionFeedback<ThrowOnError extends boolean = true>(options: Options<SubmitSessionFeedbackData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SubmitSessionFeedbackResponses, SubmitSessionFeedbackErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/feedback',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Give feedback on an event
+     *
+     * It replaces what the same user said of this event before. 404 `event_not_found` when the session has no event of this index.
+     */
+    public submitEventFeedback<ThrowOnError extends boolean = true>(options: Options<SubmitEventFeedbackData, ThrowOnError>) {
+        return (options.client ?? this.client).put<SubmitEventFeedbackResponses, SubmitEventFeedbackErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/events/{event_index}/feedback',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Open a shared session
+     *
+     * JSON, or a page of the events for whoever's `Accept` prefers `text/html`, as browsers do.
+     */
+    public getSharedSession<ThrowOnError extends boolean = true>(options: Options<GetSharedSessionData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSharedSessionResponses, GetSharedSessionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            url: '/api/v2/shared/{token}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get a shared session's status
+     */
+    public getSharedSessionStatus<ThrowOnError extends boolean = true>(options: Options<GetSharedSessionStatusData, ThrowOnError>) {
+        return (options.client ?? this.client).get<GetSharedSessionStatusResponses, GetSharedSessionStatusErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            url: '/api/v2/shared/{token}/status',
+            ...options
+        });
+    }
+    
+    /**
+     * List a shared session's events
+     */
+    public listSharedSessionEvents<ThrowOnError extends boolean = true>(options: Options<ListSharedSessionEventsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListSharedSessionEventsResponses, ListSharedSessionEventsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            url: '/api/v2/shared/{token}/events',
             ...options
         });
     }

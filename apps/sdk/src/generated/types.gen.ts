@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'admin_required' | 'not_found' | 'session_not_found' | 'agent_not_found' | 'calls_unknown' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'admin_required' | 'not_found' | 'session_not_found' | 'event_not_found' | 'agent_not_found' | 'calls_unknown' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'session_deleted' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -860,6 +860,57 @@ export type PageSessionEvent = {
     page: number;
 };
 
+export type ShareLink = {
+    /**
+     * Anybody who has it can read the session's events and status.
+     */
+    share_url: string;
+};
+
+export type SharedSession = {
+    status: SessionStatus;
+    /**
+     * Where its status is.
+     */
+    status_url: string;
+    /**
+     * Where its events are, in pages.
+     */
+    events_url: string;
+};
+
+export type Feedback = {
+    /**
+     * Whether it was good.
+     */
+    success: boolean;
+    /**
+     * Why, in words.
+     */
+    message?: string | null;
+};
+
+export type StoredFeedback = {
+    /**
+     * The event; null for the session as a whole.
+     */
+    event_index: number | null;
+    success: boolean;
+    message: string | null;
+    /**
+     * Whose key gave it.
+     */
+    user: string;
+    updated_at: string;
+};
+
+export type FeedbackList = {
+    /**
+     * First that on the session as a whole, then by event.
+     */
+    items: Array<StoredFeedback>;
+};
+
 export type PageAgent = {
     items: Array<StoredAgent>;
     /**
@@ -1645,6 +1696,400 @@ export type GetSessionQuotaResponses = {
 };
 
 export type GetSessionQuotaResponse = GetSessionQuotaResponses[keyof GetSessionQuotaResponses];
+
+export type UnshareSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/share';
+};
+
+export type UnshareSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type UnshareSessionError = UnshareSessionErrors[keyof UnshareSessionErrors];
+
+export type UnshareSessionResponses = {
+    /**
+     * The session is not shared.
+     */
+    204: void;
+};
+
+export type UnshareSessionResponse = UnshareSessionResponses[keyof UnshareSessionResponses];
+
+export type ShareSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/share';
+};
+
+export type ShareSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ShareSessionError = ShareSessionErrors[keyof ShareSessionErrors];
+
+export type ShareSessionResponses = {
+    /**
+     * Success.
+     */
+    200: ShareLink;
+};
+
+export type ShareSessionResponse = ShareSessionResponses[keyof ShareSessionResponses];
+
+export type ListSessionFeedbackData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/feedback';
+};
+
+export type ListSessionFeedbackErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListSessionFeedbackError = ListSessionFeedbackErrors[keyof ListSessionFeedbackErrors];
+
+export type ListSessionFeedbackResponses = {
+    /**
+     * Success.
+     */
+    200: FeedbackList;
+};
+
+export type ListSessionFeedbackResponse = ListSessionFeedbackResponses[keyof ListSessionFeedbackResponses];
+
+export type SubmitSessionFeedbackData = {
+    body: Feedback;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/feedback';
+};
+
+export type SubmitSessionFeedbackErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type SubmitSessionFeedbackError = SubmitSessionFeedbackErrors[keyof SubmitSessionFeedbackErrors];
+
+export type SubmitSessionFeedbackResponses = {
+    /**
+     * The feedback is stored.
+     */
+    204: void;
+};
+
+export type SubmitSessionFeedbackResponse = SubmitSessionFeedbackResponses[keyof SubmitSessionFeedbackResponses];
+
+export type SubmitEventFeedbackData = {
+    body: Feedback;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+        /**
+         * The event's index, from 0.
+         */
+        event_index: number;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/events/{event_index}/feedback';
+};
+
+export type SubmitEventFeedbackErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type SubmitEventFeedbackError = SubmitEventFeedbackErrors[keyof SubmitEventFeedbackErrors];
+
+export type SubmitEventFeedbackResponses = {
+    /**
+     * The feedback is stored.
+     */
+    204: void;
+};
+
+export type SubmitEventFeedbackResponse = SubmitEventFeedbackResponses[keyof SubmitEventFeedbackResponses];
+
+export type GetSharedSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The last part of a `share_url`.
+         */
+        token: string;
+    };
+    query?: {
+        /**
+         * Which page of the events the HTML shows, from 1.
+         */
+        page?: number;
+    };
+    url: '/api/v2/shared/{token}';
+};
+
+export type GetSharedSessionErrors = {
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSharedSessionError = GetSharedSessionErrors[keyof GetSharedSessionErrors];
+
+export type GetSharedSessionResponses = {
+    /**
+     * The session's status, and where its events are.
+     */
+    200: SharedSession;
+};
+
+export type GetSharedSessionResponse = GetSharedSessionResponses[keyof GetSharedSessionResponses];
+
+export type GetSharedSessionStatusData = {
+    body?: never;
+    path: {
+        /**
+         * The last part of a `share_url`.
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v2/shared/{token}/status';
+};
+
+export type GetSharedSessionStatusErrors = {
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type GetSharedSessionStatusError = GetSharedSessionStatusErrors[keyof GetSharedSessionStatusErrors];
+
+export type GetSharedSessionStatusResponses = {
+    /**
+     * Success.
+     */
+    200: SessionStatus;
+};
+
+export type GetSharedSessionStatusResponse = GetSharedSessionStatusResponses[keyof GetSharedSessionStatusResponses];
+
+export type ListSharedSessionEventsData = {
+    body?: never;
+    path: {
+        /**
+         * The last part of a `share_url`.
+         */
+        token: string;
+    };
+    query?: {
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+        /**
+         * Oldest first by default.
+         */
+        sort?: Array<'timestamp' | '-timestamp'>;
+        /**
+         * Only events of this type.
+         */
+        type?: string | null;
+    };
+    url: '/api/v2/shared/{token}/events';
+};
+
+export type ListSharedSessionEventsErrors = {
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListSharedSessionEventsError = ListSharedSessionEventsErrors[keyof ListSharedSessionEventsErrors];
+
+export type ListSharedSessionEventsResponses = {
+    /**
+     * Success.
+     */
+    200: PageSessionEvent;
+};
+
+export type ListSharedSessionEventsResponse = ListSharedSessionEventsResponses[keyof ListSharedSessionEventsResponses];
 
 export type ListAgentsData = {
     body?: never;

@@ -35,7 +35,7 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
       summary: "Create a session",
       description:
         "The session starts at once; poll its changes. 404 when the named agent does not exist; 409 while another " +
-        "request with the same `Idempotency-Key` is under way.",
+        "request with the same `Idempotency-Key` is under way, and when the session that it made has been deleted.",
       headers: Headers,
       body: ref(SessionRequest),
       response: { 201: ref(Session), ...errorsOfBody(404, 409) },

@@ -1,12 +1,14 @@
-import { Type } from "@sinclair/typebox";
-import { getEventPage } from "@tandem/engine/queries/sessions";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Engine } from "@tandem/engine/engine";
+import { getEventPage, type SessionKey } from "@tandem/engine/queries/sessions";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOf } from "../../schemas/errors.ts";
 import { pageQuery, SessionParams, toOffset } from "../../schemas/params.ts";
 import { EventPage } from "../../schemas/sessions.ts";
 import { nullable, ref, stringEnum } from "../../schemas/typebox.ts";
 
-const Query = Type.Object({
+/** The query of a page of events. */
+export const EventsQuery = Type.Object({
   ...pageQuery({ default: 50, max: 200 }),
   sort: Type.Optional(
     Type.Array(stringEnum(["timestamp", "-timestamp"] as const), { description: "Oldest first by default." }),
@@ -24,22 +26,34 @@ export function listSessionEventsRoute(app: App, { engine }: ApiContext): void {
       tags: ["sessions"],
       summary: "List a session's events",
       params: SessionParams,
-      querystring: Query,
+      querystring: EventsQuery,
       response: { 200: ref(EventPage), ...errorsOf(404) },
     },
     async handler(request, reply) {
-      const { query } = request;
-      const { events, total } = await getEventPage(engine, {
-        organizationId: principalOf(request).organizationId,
-        sessionId: request.params.id,
-        type: query.type || null,
-        newestFirst: query.sort?.[0] === "-timestamp",
-        offset: toOffset(query),
-        limit: query.size,
-      });
-      const json = `{"items":[${events ?? ""}],"total":${total},"page":${query.page}}`;
+      const { organizationId } = principalOf(request);
+      const json = await toEventPageJson(
+        engine,
+        { organizationId, sessionId: request.params.id },
+        request.query,
+      );
       // The events are JSON text already; the reply's type is said for the OpenAPI document.
       return reply.type("application/json; charset=utf-8").send(json as never);
     },
   });
+}
+
+/** A page of a session's events as JSON text. */
+export async function toEventPageJson(
+  engine: Engine,
+  key: SessionKey,
+  query: Static<typeof EventsQuery>,
+): Promise<string> {
+  const { events, total } = await getEventPage(engine, {
+    ...key,
+    type: query.type || null,
+    newestFirst: query.sort?.[0] === "-timestamp",
+    offset: toOffset(query),
+    limit: query.size,
+  });
+  return `{"items":[${events ?? ""}],"total":${total},"page":${query.page}}`;
 }

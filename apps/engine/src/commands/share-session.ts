@@ -1,0 +1,29 @@
+import { TandemError } from "../domain/errors.ts";
+import { newShareToken } from "../domain/ids.ts";
+import type { Engine } from "../engine.ts";
+import { dropShareToken, keepShareToken } from "../postgres/share-tokens.ts";
+import type { SessionKey } from "../queries/sessions.ts";
+
+/**
+ * Makes a session readable for whoever has its token. Sharing it again gives the same token.
+ *
+ * @returns the token
+ * @throws {TandemError} `session_not_found`
+ */
+export async function shareSession(engine: Engine, key: SessionKey): Promise<string> {
+  const token = await keepShareToken(engine.pool, { ...key, token: newShareToken() });
+  return token ?? notFound(key);
+}
+
+/**
+ * Makes a session's token worthless, at once and for good. A session that is not shared stays as it is.
+ *
+ * @throws {TandemError} `session_not_found`
+ */
+export async function unshareSession(engine: Engine, key: SessionKey): Promise<void> {
+  if (!(await dropShareToken(engine.pool, key))) notFound(key);
+}
+
+function notFound(key: SessionKey): never {
+  throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+}
