@@ -10,7 +10,7 @@ import { createAjv, type JsonSchema } from "./reference-schemas.ts";
 
 const everyRoute = ["401", "422", "429", "503"];
 /** The same of operations that need no key: whoever has a link may use them. */
-const everyPublicRoute = ["404", "429", "503"];
+const everyPublicRoute = ["404", "503"];
 
 /** Statuses beyond those of every route, where they can happen. */
 const furtherErrors: Record<string, string[]> = {

@@ -38,6 +38,9 @@ const HTTP_STATUS = {
 /** When a client may try again after an error that passes, in whole seconds. */
 const RETRY_AFTER_S = 1;
 
+/** Refusals that pass soon. A limited rate says itself when. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(["idempotency_in_flight", "session_limit"]);
+
 /** Errors of Fastify itself, in our words. */
 const FASTIFY_ERRORS: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: "body_too_large", message: "The body is over 10,000,000 bytes." },
@@ -157,7 +160,7 @@ function sendError(error: TandemError, request: FastifyRequest, reply: FastifyRe
   const status = HTTP_STATUS[error.code];
   if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   else request.log.info({ code: error.code }, error.message);
-  const isPassing = status === 429 || status === 503 || error.code === "idempotency_in_flight";
+  const isPassing = status === 503 || PASSING.has(error.code);
   if (isPassing) reply.header("retry-after", RETRY_AFTER_S);
   if (status === 401) reply.header("www-authenticate", "Bearer");
   return reply

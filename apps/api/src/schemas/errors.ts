@@ -77,11 +77,9 @@ export function errorsOf(...statuses: (403 | 404 | 409 | 413 | 415)[]): Record<n
   return Object.fromEntries(listed.map((status) => [status, errorReplies[status]]));
 }
 
-/** The error replies of a route that needs no key. */
+/** The error replies of a route that needs no key: its requests are not limited. */
 export function publicErrorsOf(...statuses: (404 | 422)[]): Record<number, unknown> {
-  return Object.fromEntries(
-    ([429, 503, ...statuses] as const).map((status) => [status, errorReplies[status]]),
-  );
+  return Object.fromEntries(([503, ...statuses] as const).map((status) => [status, errorReplies[status]]));
 }
 
 /** The error replies of a route that takes a body. */

@@ -1974,10 +1974,6 @@ export type GetSharedSessionErrors = {
      */
     422: HttpValidationError;
     /**
-     * Too many requests; `Retry-After` says when to try again.
-     */
-    429: ErrorReply;
-    /**
      * The database or the queue is out of reach; `Retry-After` says when to try again.
      */
     503: ErrorReply;
@@ -2011,10 +2007,6 @@ export type GetSharedSessionStatusErrors = {
      * No such thing in this organization.
      */
     404: ErrorReply;
-    /**
-     * Too many requests; `Retry-After` says when to try again.
-     */
-    429: ErrorReply;
     /**
      * The database or the queue is out of reach; `Retry-After` says when to try again.
      */
@@ -2070,10 +2062,6 @@ export type ListSharedSessionEventsErrors = {
      * The request has a fault; `loc` says where.
      */
     422: HttpValidationError;
-    /**
-     * Too many requests; `Retry-After` says when to try again.
-     */
-    429: ErrorReply;
     /**
      * The database or the queue is out of reach; `Retry-After` says when to try again.
      */
