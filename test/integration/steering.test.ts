@@ -309,3 +309,13 @@ describe.each(backends)("steering on %s", (backend) => {
     await waitFor(() => last?.aborted === true, { what: "the last request to be aborted" });
   });
 });
+
+it("does what a clock made due although the queue lost the timer", async () => {
+  const lossy = await startStack({ worker: false, script: () => ({ text: "Idle." }) });
+  const { engine } = await lossy.addWorker({ TANDEM_SWEEP_MS: "100" });
+  engine.queue.addTimer = () => Promise.reject(new Error("the queue is away"));
+  const { create: createOn, until } = createWire(lossy.baseUrl, apiKey);
+  const id = await createOn({ agent, messages: "Hi", idle_timeout_s: 1 });
+  expect((await until(id, "completed")).reason).toBe("idle_timeout");
+  await lossy.close();
+});

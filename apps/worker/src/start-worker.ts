@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { expireSession } from "@tandem/engine/commands/expire-session";
-import { sweep, sweepExpired, sweepTimers } from "@tandem/engine/commands/sweep";
 import { settleWithin } from "@tandem/engine/domain/time-limit";
 import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
 import { runStep } from "./run-step.ts";
+import { startSweeper } from "./sweeper.ts";
 
 /** A worker that takes steps. */
 export interface RunningWorker {
@@ -33,27 +33,11 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
     { concurrency: config.concurrency },
   );
 
-  let sweeping: Promise<void> | null = null;
-  const sweepOnce = async () => {
-    try {
-      const count = await sweep(engine, { overdueMs: config.sweepMs });
-      await sweepTimers(engine);
-      await sweepExpired(engine);
-      if (count > 0) engine.log.info({ count }, "steps were put back by the sweep");
-    } catch (error) {
-      engine.log.warn({ err: error }, "the sweep failed; the next one tries again");
-    }
-    sweeping = null;
-  };
-  const startSweep = () => {
-    sweeping ??= sweepOnce();
-  };
-  const timer = setInterval(startSweep, config.sweepMs);
-  startSweep();
+  const sweeper = startSweeper(engine, config);
 
   return {
     async close() {
-      clearInterval(timer);
+      const swept = sweeper.close();
       const grace = setTimeout(() => stopping.abort(), GRACE_MS);
       await settleWithin(GRACE_MS + HAND_BACK_MS, consumer.close()).catch((error: Error) => {
         engine.log.warn(
@@ -62,7 +46,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
         );
       });
       clearTimeout(grace);
-      if (sweeping) await settleWithin(HAND_BACK_MS, sweeping).catch(() => undefined);
+      await swept;
     },
   };
 }

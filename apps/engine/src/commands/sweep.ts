@@ -3,7 +3,6 @@ import type { Engine } from "../engine.ts";
 import { deleteExpiredSessions } from "../postgres/delete-sessions.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
-import { admitEverywhere } from "./admit-sessions.ts";
 import { expireSession } from "./expire-session.ts";
 
 /** Most sessions that one sweep removes, and how many go in one transaction: a session may have many events. */
@@ -34,19 +33,25 @@ const TIMERS_AT_ONCE = 4;
  * was away. Putting back a step whose job is still there does nothing.
  *
  * @param options.overdueMs how long a step must have been due, so that fresh ones are left to their own job
- * @returns how many steps were put back
+ * @throws when the queue cannot be reached
  */
-export async function sweep(engine: Engine, options: { overdueMs: number }): Promise<number> {
+export async function sweepSteps(engine: Engine, options: { overdueMs: number }): Promise<void> {
   const steps = await findOverdueSteps(engine.pool, { overdueMs: options.overdueMs, limit: SWEEP_LIMIT });
   for (const step of steps) await engine.queue.add(step);
-  return steps.length;
+  if (steps.length > 0) engine.log.info({ count: steps.length }, "steps were put back by the sweep");
 }
 
-/** Does what the clocks of sessions have made due, and gives on the slots that are free. */
+/** Does what the clocks of sessions have made due. */
 export async function sweepTimers(engine: Engine): Promise<void> {
   const overdue = await findOverdueTimers(engine.pool, { limit: SWEEP_LIMIT });
   for (let start = 0; start < overdue.length; start += TIMERS_AT_ONCE) {
-    await Promise.all(overdue.slice(start, start + TIMERS_AT_ONCE).map((id) => expireSession(engine, id)));
+    await Promise.all(overdue.slice(start, start + TIMERS_AT_ONCE).map(expire));
   }
-  await admitEverywhere(engine);
+
+  /** One session's fault must not keep the others from their time. */
+  async function expire(id: string): Promise<void> {
+    await expireSession(engine, id).catch((error: unknown) => {
+      engine.log.error({ err: error, session: id }, "a session's timer could not be done");
+    });
+  }
 }

@@ -11,7 +11,7 @@ import { surviveBrokenConnections } from "../postgres/pool.ts";
 export interface StepQueue {
   /** Puts a step in. The same step put in twice is delivered once. */
   add(step: DueStep, options?: { delayMs?: number }): Promise<void>;
-  /** Asks for a look at a session when one of its timers is up. */
+  /** Asks for a look at a session when one of its timers is up, if that is soon. */
   addTimer(step: DueStep, options: { delayMs: number }): Promise<void>;
   /** Resolves when the queue can be reached, rejects when not. */
   ready(): Promise<void>;
@@ -61,8 +61,8 @@ const ADD_TIMEOUT_MS = 1_000;
 /** A look just before a timer is up would be in vain, in milliseconds. */
 const TIMER_MARGIN_MS = 5;
 
-/** The longest delay of a job, in milliseconds: a month. What takes longer the sweep finds. */
-const MAX_DELAY_MS = 2_592_000_000;
+/** The longest timer that gets a job, in milliseconds: to a longer one the sweep's delay is nothing. */
+const MAX_TIMER_MS = 3_600_000;
 
 /** A job that lost its worker may come back any number of times: claims decide, not the queue. */
 const MAX_STALLED_COUNT = 1_000_000;
@@ -105,8 +105,9 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       await put({ ...step, kind: "step" }, `${step.sessionId}.${step.fence}${putBack}`, delayMs);
     },
     async addTimer(step, { delayMs }) {
-      const inMs = Math.min(delayMs + TIMER_MARGIN_MS, MAX_DELAY_MS);
-      await put({ ...step, kind: "timer" }, `${step.sessionId}.${step.fence}.timer`, inMs);
+      if (delayMs > MAX_TIMER_MS) return;
+      const jobId = `${step.sessionId}.${step.fence}.timer`;
+      await put({ ...step, kind: "timer" }, jobId, delayMs + TIMER_MARGIN_MS);
     },
     async ready() {
       await queue.getJobCountByTypes("active");
