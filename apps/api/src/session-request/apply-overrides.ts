@@ -1,6 +1,6 @@
 // Overrides: values that replace parts of a request, checked against the schema of the place they go to.
 import { type Fault, TandemError } from "@tandem/engine/domain/errors";
-import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
 import { checkOnce } from "../plugins/validation.ts";
 import { namedSchemas } from "../schemas/index.ts";
 import { SessionRequest } from "../schemas/session-request.ts";
@@ -35,7 +35,7 @@ export function applyOverrides(request: JsonObject, overrides: JsonObject): Json
       `${paths} overrides are too many; a request may have ${MAX_OVERRIDES}`,
     );
   }
-  const result = structuredClone(request);
+  const result = copyJson(request);
   for (const [path, value] of Object.entries(overrides)) applyOne(result, path, value);
   return result;
 }

@@ -7,7 +7,7 @@ import {
   type NewEvent,
   stateAwaitingToolResults,
 } from "../domain/events.ts";
-import type { JsonValue } from "../domain/json.ts";
+import { type JsonValue, stringifyJson } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
 import { type EndReason, mustMove, type SessionErrorCode } from "../domain/session-state.ts";
 import type { ToolRequest } from "../domain/tools.ts";
@@ -115,7 +115,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): Effect {
         patch: {
           status: mustMove(session.status, "step_answered"),
           answer: outcome.answer,
-          answerText: typeof outcome.answer === "string" ? outcome.answer : JSON.stringify(outcome.answer),
+          answerText: typeof outcome.answer === "string" ? outcome.answer : stringifyJson(outcome.answer),
           outcome: outcome.outcome,
           reason: outcome.reason,
         },

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
+import { stringifyJson } from "../domain/json.ts";
 import { toText } from "../domain/text.ts";
 import type { SessionPatch, SessionRow } from "./session-row.ts";
 
@@ -105,5 +106,5 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
 
 /** JSON text for a `json` column. */
 export function toJsonText(value: unknown): string {
-  return JSON.stringify(value);
+  return stringifyJson(value);
 }
