@@ -4,6 +4,7 @@ import { newCallId } from "@tandem/engine/domain/ids";
 import { isJsonObject, JSON_BOUNDS, type JsonObject, parseJson } from "@tandem/engine/domain/json";
 import type { ModelUsage } from "@tandem/engine/domain/metrics";
 import type { ToolRequest } from "@tandem/engine/domain/tools";
+import { toArgumentsText } from "../models/exact-arguments.ts";
 import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS_PER_STEP } from "./limits.ts";
 
 /** One call of a reply. `fault` says why its arguments cannot be read; then `args` is empty. */
@@ -69,7 +70,7 @@ function toCount(tokens: number | undefined): number {
 }
 
 function toReplyCall(raw: RawCall): ReplyCall {
-  const { args, fault } = readArguments(raw.input);
+  const { args, fault } = readArguments(toArgumentsText(raw.input));
   return { request: { tool_name: raw.toolName, args, id: newCallId() }, fault };
 }
 
