@@ -6,6 +6,7 @@ import { toOrdinaryJson } from "@tandem/engine/domain/json";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
+import { findWrongTag, type SchemaNode } from "../schemas/branches.ts";
 import { namedSchemas } from "../schemas/index.ts";
 
 const OPTIONS = { strict: false, allErrors: false, verbose: true, removeAdditional: false } as const;
@@ -69,8 +70,20 @@ export function compileFragment(schema: object): (value: unknown, loc: (string |
 function findFault(validate: ValidateFunction, value: unknown, part: string): Fault | null {
   if (validate(value)) return null;
   const errors = validate.errors ?? [];
+  const tagFault = errors.map((error) => findTagFault(error, part)).find((fault) => fault !== null);
+  if (tagFault) return tagFault;
   const best = errors.reduce((a, b) => (rank(b) > rank(a) ? b : a));
   return { loc: [part, ...toPath(best)], msg: toWords(best), type: best.keyword };
+}
+
+/** Where a value may have several shapes and says that it has none of them, that is its fault, whatever else is. */
+function findTagFault(error: ErrorObject, part: string): Fault | null {
+  if (error.keyword !== "anyOf" || !isObject(error.data)) return null;
+  const wrong = findWrongTag(error.schema as SchemaNode[], error.data as object);
+  if (!wrong) return null;
+  const path = [...toPath(error), wrong.field];
+  const msg = `${path.join(".")} must be ${wrong.allowed.map((tag) => JSON.stringify(tag)).join(" or ")}`;
+  return { loc: [part, ...path], msg, type: "const" };
 }
 
 /**

@@ -15,7 +15,7 @@ export const ERROR_CODES = {
   agent_read_only: "The agent is built in and cannot be changed.",
   body_too_large: "The request's body is too large.",
   unsupported_media_type: "The request's content type is not JSON.",
-  json_invalid: "The request's body is not valid JSON.",
+  json_invalid: "The request's body is not valid JSON, nests too deep, or repeats a key.",
   invalid_request: "The request does not have the documented form.",
   rate_limited: "Too many requests; try again later.",
   unavailable: "A part that this request needs is out of reach; try again later.",

@@ -13,8 +13,8 @@ export class ExactNumber {
     const nearest = Number(this.text);
     if (!Number.isFinite(nearest)) return Math.sign(nearest) * Number.MAX_VALUE;
     // A fraction must not look like a whole number, as long as doubles have fractions of that size.
-    const isRounded = Number.isInteger(nearest) && /e-/.test(toDecimal(this.text));
-    if (!isRounded) return nearest;
+    if (!Number.isInteger(nearest) || isPlain(this.text) || !toDecimal(this.text).includes("e-"))
+      return nearest;
     if (nearest === 0) return this.text.startsWith("-") ? -Number.MIN_VALUE : Number.MIN_VALUE;
     return nearest * (1 - Number.EPSILON / 2);
   }
@@ -40,7 +40,12 @@ export function isInexact(text: string): boolean {
   const written = String(nearest);
   if (written === text || (text.length <= SAFE_CHARACTERS && Math.abs(nearest) >= SMALLEST_NORMAL))
     return false;
-  return toDecimal(written) !== toDecimal(text);
+  // Whole numbers in plain digits have one spelling each.
+  return (isPlain(written) && isPlain(text)) || toDecimal(written) !== toDecimal(text);
+}
+
+function isPlain(text: string): boolean {
+  return !/[.eE]/.test(text);
 }
 
 /** A double holds every number of so many digits, unless it is out of a double's range. */
