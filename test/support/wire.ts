@@ -7,6 +7,8 @@ export interface WireReply {
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into replies of every shape
   body: any;
+  /** The body as it came, to the last digit. */
+  text: string;
 }
 
 export interface WireOptions {
@@ -56,7 +58,8 @@ export function createWire(baseUrl: string, apiKey: string): Wire {
     );
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const { status, headers } = response;
+    return { status, headers, body: isJson ? JSON.parse(text) : text, text };
   };
   const get = (path: string) => send("GET", path);
   const post = (path: string, body: unknown) => send("POST", path, { body });

@@ -73,6 +73,13 @@ describe("a prompt", () => {
     ]);
   });
 
+  it("gives a call's numbers back as digits in text where a double would be another number", () => {
+    const { event } = turn([call("p1", "t", '{"id":12345678901234567890,"zero":-0,"n":[1e400,1]}')]);
+    const assistant = prompt([event]).find((entry) => entry.role === "assistant");
+    const input = { id: "12345678901234567890", zero: 0, n: ["1e400", 1] };
+    expect(assistant?.content).toEqual([{ type: "tool-call", toolCallId: "p1", toolName: "t", input }]);
+  });
+
   it("says honestly that a call has no result", () => {
     const { event } = turn([call("p1", "get_weather", "{}")]);
     const tool = prompt([event, message("Well?")]).find((entry) => entry.role === "tool");

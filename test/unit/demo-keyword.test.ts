@@ -550,6 +550,7 @@ describe("asks in words for what is missing", () => {
     ["Book a table for 4 people tomorrow", all, "To use book_table I need: date, time."],
     ["Book a table for 40 people on 2026-03-12 at 19:00", all, "To use book_table I need: party_size."],
     ["Sum the numbers", [sum], "To use sum I need: numbers."],
+    ["Add 2 and 12345678901234567890", [add], "To use add I need: b."],
   ];
   test.each(cases)("%s", async (message, offered, expected) => {
     const { calls, text, finish } = await turn(message, offered);
@@ -610,6 +611,11 @@ describe("answers from results", () => {
       "Here is what I found for A-1:\n- status: shipped\n- delivery day: Tuesday\n- gift: no",
     ],
     ["JSON text as an object", [returned("get_order_status", '{"status":"lost"}')], "The status is lost."],
+    [
+      "a number to its last digit",
+      [returned("get_order_status", '{"id":12345678901234567890}')],
+      "The id is 12345678901234567890.",
+    ],
     [
       "an array as a list",
       [returned("list_files", ["a.txt", "b.txt"])],

@@ -1,5 +1,5 @@
 import { newCallId } from "@tandem/engine/domain/ids";
-import { type JsonObject, type JsonValue, jsonTextDepth, toCanonicalJson } from "@tandem/engine/domain/json";
+import { type JsonObject, type JsonValue, toCanonicalJson } from "@tandem/engine/domain/json";
 import { findSchemaFault, findValueFaults } from "@tandem/engine/domain/json-schema";
 import { findModelFault, parseModelId } from "@tandem/engine/domain/models";
 import { isTerminal, SESSION_STATUSES, TRANSITIONS } from "@tandem/engine/domain/session-state";
@@ -26,18 +26,6 @@ describe("canonical JSON", () => {
         expect(JSON.parse(toCanonicalJson(parsed))).toEqual(parsed);
       }),
     );
-  });
-});
-
-describe("the depth of JSON text", () => {
-  it.each([
-    ["1", 0],
-    ["[]", 1],
-    ['{"a":[{}]}', 3],
-    ['"[[["', 0],
-    ['["\\"[[", [1]]', 2],
-  ])("of %s is %i", (text, depth) => {
-    expect(jsonTextDepth(text)).toBe(depth);
   });
 });
 

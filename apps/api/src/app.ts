@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import cors from "@fastify/cors";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import { stringifyJson } from "@tandem/engine/domain/json";
 import Fastify, { type FastifyBaseLogger, LogController } from "fastify";
 import type { ApiContext, ApiParts, App } from "./context.ts";
 import { createKnownKeys } from "./known-keys.ts";
@@ -102,7 +103,7 @@ export async function buildApp(parts: ApiParts): Promise<App> {
 
   app.setValidatorCompiler(compileValidator);
   // Replies are built by typed mappers, and events are passed on as stored: text is sent as it is.
-  app.setSerializerCompiler(() => (data) => (typeof data === "string" ? data : JSON.stringify(data)));
+  app.setSerializerCompiler(() => (data) => (typeof data === "string" ? data : stringifyJson(data)));
   for (const schema of namedSchemas) app.addSchema(schema);
   closeConnections(app, context);
   answerErrors(app);

@@ -1,6 +1,6 @@
-// Reading request bodies: JSON only, bounded in size and depth, every key kept as sent.
+// Reading request bodies: JSON only, bounded in size and depth, every key and every digit kept as sent.
 import { TandemError } from "@tandem/engine/domain/errors";
-import { jsonTextDepth, MAX_JSON_DEPTH } from "@tandem/engine/domain/json";
+import { JSON_BOUNDS, JsonFault, parseJson } from "@tandem/engine/domain/json";
 import type { App } from "../context.ts";
 
 /** Largest body, in bytes: what the reference's clients allow themselves. */
@@ -22,7 +22,7 @@ export function acceptJson(app: App): void {
     { parseAs: "string" },
     (_request, body, done) => {
       try {
-        done(null, parseJson(String(body)));
+        done(null, readJson(String(body)));
       } catch (error) {
         done(error as Error);
       }
@@ -30,22 +30,16 @@ export function acceptJson(app: App): void {
   );
 }
 
-function parseJson(text: string): unknown {
+function readJson(text: string): unknown {
   if (text.trim() === "") return undefined;
-  if (jsonTextDepth(text) > MAX_JSON_DEPTH)
-    throw invalidJson(`it nests deeper than ${MAX_JSON_DEPTH} levels`);
   try {
-    // Own keys named __proto__ are data like any other: JSON.parse makes them plain properties.
-    return JSON.parse(text);
+    return parseJson(text, JSON_BOUNDS);
   } catch (error) {
-    throw invalidJson(error instanceof Error ? error.message : "it cannot be read", error);
+    if (!(error instanceof JsonFault)) throw error;
+    const msg = `the body cannot be taken: ${error.message}`;
+    throw new TandemError("json_invalid", msg, {
+      faults: [{ loc: ["body", ...error.path], msg, type: "json_invalid" }],
+      cause: error,
+    });
   }
-}
-
-function invalidJson(why: string, cause?: unknown): TandemError {
-  const msg = `the body is not valid JSON: ${why}`;
-  return new TandemError("json_invalid", msg, {
-    faults: [{ loc: ["body"], msg, type: "json_invalid" }],
-    cause,
-  });
 }

@@ -2,14 +2,16 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { type Fault, TandemError } from "@tandem/engine/domain/errors";
+import { toOrdinaryJson } from "@tandem/engine/domain/json";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
+import { findWrongTag, type SchemaNode } from "../schemas/branches.ts";
 import { namedSchemas } from "../schemas/index.ts";
 
 const OPTIONS = { strict: false, allErrors: false, verbose: true, removeAdditional: false } as const;
 
-/** Bodies keep their types; only text from the URL is turned into numbers and booleans. */
+/** Bodies keep their types, and numbers that a double cannot hold are checked as the nearest ones; only text from the URL is turned into numbers and booleans. */
 const bodies = createAjv({ ...OPTIONS, useDefaults: false, coerceTypes: false });
 const urls = createAjv({ ...OPTIONS, useDefaults: true, coerceTypes: true });
 
@@ -34,7 +36,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const validate = ajv.compile(httpPart === "headers" ? withLowerCaseNames(schema) : schema);
   const part = PARTS[httpPart ?? "body"] ?? "body";
   return (value: unknown) => {
-    const fault = findFault(validate, value, part);
+    const fault = findFault(validate, httpPart === "body" ? toOrdinaryJson(value) : value, part);
     if (fault) throw new TandemError("invalid_request", fault.msg, { faults: [fault] });
     return { value };
   };
@@ -60,7 +62,7 @@ export function checkOnce(schema: object, value: unknown, loc: (string | number)
 export function compileFragment(schema: object): (value: unknown, loc: (string | number)[]) => Fault | null {
   const validate = bodies.compile(schema);
   return (value, loc) => {
-    const fault = findFault(validate, value, "");
+    const fault = findFault(validate, toOrdinaryJson(value), "");
     return fault && { ...fault, loc: [...loc, ...fault.loc.slice(1)] };
   };
 }
@@ -68,8 +70,20 @@ export function compileFragment(schema: object): (value: unknown, loc: (string |
 function findFault(validate: ValidateFunction, value: unknown, part: string): Fault | null {
   if (validate(value)) return null;
   const errors = validate.errors ?? [];
+  const tagFault = errors.map((error) => findTagFault(error, part)).find((fault) => fault !== null);
+  if (tagFault) return tagFault;
   const best = errors.reduce((a, b) => (rank(b) > rank(a) ? b : a));
   return { loc: [part, ...toPath(best)], msg: toWords(best), type: best.keyword };
+}
+
+/** Where a value may have several shapes and says that it has none of them, that is its fault, whatever else is. */
+function findTagFault(error: ErrorObject, part: string): Fault | null {
+  if (error.keyword !== "anyOf" || !isObject(error.data)) return null;
+  const wrong = findWrongTag(error.schema as SchemaNode[], error.data as object);
+  if (!wrong) return null;
+  const path = [...toPath(error), wrong.field];
+  const msg = `${path.join(".")} must be ${wrong.allowed.map((tag) => JSON.stringify(tag)).join(" or ")}`;
+  return { loc: [part, ...path], msg, type: "const" };
 }
 
 /**

@@ -1,8 +1,8 @@
 // Overrides: values that replace parts of a request, checked against the schema of the place they go to.
 import { type Fault, TandemError } from "@tandem/engine/domain/errors";
-import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
 import { checkOnce } from "../plugins/validation.ts";
-import { namedSchemas } from "../schemas/index.ts";
+import { branches, type SchemaNode } from "../schemas/branches.ts";
 import { SessionRequest } from "../schemas/session-request.ts";
 import { type PathStep, parseOverridePath } from "./override-path.ts";
 
@@ -11,15 +11,6 @@ const TOOLS_PATH = "agent.tools";
 
 /** Most overrides of a request: each is checked by itself. */
 const MAX_OVERRIDES = 100;
-
-/** A JSON Schema as this file walks it. */
-interface SchemaNode {
-  $ref?: string;
-  type?: string;
-  properties?: Record<string, SchemaNode>;
-  items?: SchemaNode;
-  anyOf?: SchemaNode[];
-}
 
 /**
  * The request with its overrides applied; the given one stays as it is. `request.agent` must be the definition.
@@ -35,7 +26,7 @@ export function applyOverrides(request: JsonObject, overrides: JsonObject): Json
       `${paths} overrides are too many; a request may have ${MAX_OVERRIDES}`,
     );
   }
-  const result = structuredClone(request);
+  const result = copyJson(request);
   for (const [path, value] of Object.entries(overrides)) applyOne(result, path, value);
   return result;
 }
@@ -148,16 +139,6 @@ function fieldSchemas(schema: SchemaNode, field: string): SchemaNode[] {
 function wrongField(schema: SchemaNode, field: string, path: string): string {
   const fields = branches(schema).flatMap((branch) => Object.keys(branch.properties ?? {}));
   return `${path} leads nowhere: there is no field ${field}; the fields there are ${[...new Set(fields)].join(", ")}`;
-}
-
-/** A schema's alternatives, references followed. */
-function branches(schema: SchemaNode): SchemaNode[] {
-  if (schema.$ref !== undefined) {
-    const name = schema.$ref.replace(/#$/, "");
-    const target = namedSchemas.find((candidate) => candidate.$id === name);
-    return target ? branches(target as SchemaNode) : [];
-  }
-  return schema.anyOf ? schema.anyOf.flatMap(branches) : [schema];
 }
 
 function union(schemas: SchemaNode[]): SchemaNode {

@@ -1,7 +1,7 @@
 // From a sent request to what is stored and what runs.
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import { type Fault, invalidRequest, TandemError } from "@tandem/engine/domain/errors";
-import { isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
+import { hasExactNumber, isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
 import { findSchemaFault } from "@tandem/engine/domain/json-schema";
 import { findModelFault, type ModelSettings } from "@tandem/engine/domain/models";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
@@ -48,6 +48,7 @@ export async function resolveRequest(
   refuse(fault ? [fault] : []);
   const agent = toAgentDefinition(result.agent);
   refuse(findAgentFaults(agent, ["body", "overrides"]));
+  refuse(findNumberFaults(result));
   const request = normalise({ ...result, agent: sent.agent, overrides });
   return { request, agent: { ...agent, model: chooseModel(agent, sent, options.models) } };
 }
@@ -74,6 +75,25 @@ function findEnvironmentFaults(agent: AgentDefinition, loc: (string | number)[])
     if (kind === null || kinds.indexOf(kind) === index) return [];
     const msg = `a second environment of kind ${kind}; an agent has at most one of each kind`;
     return [{ loc: [...loc, "environments", index], msg, type: "environment_duplicate" }];
+  });
+}
+
+/** Fields that are calculated with. Everything else is kept to the last digit. */
+const NUMBER_FIELDS = [
+  "max_steps",
+  "max_time_s",
+  "idle_timeout_s",
+  "repeat_limit",
+  "error_limit",
+  "token_budget",
+  "delete_after_min",
+  "delete_screenshot_after_min",
+] as const;
+
+function findNumberFaults(sent: SessionRequestInput): Fault[] {
+  return NUMBER_FIELDS.filter((field) => hasExactNumber(sent[field])).map((field) => {
+    const msg = `${field} is ${sent[field]}; a number that a 64-bit float holds is right`;
+    return { loc: ["body", field], msg, type: "number_exact" };
   });
 }
 

@@ -8,7 +8,7 @@ import {
   stateAwaitingToolResults,
   stateIdle,
 } from "../domain/events.ts";
-import type { JsonValue } from "../domain/json.ts";
+import { type JsonValue, stringifyJson } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import { mustMove } from "../domain/session-state.ts";
@@ -18,7 +18,7 @@ import { lockClaimedSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { insertToolCalls } from "../postgres/tool-calls.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import { type SessionUpdate, toJsonText, updateSession } from "../postgres/update-session.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toFailed, toTimedOut } from "./end-session.ts";
@@ -149,7 +149,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
 /** An answer ends the session, or leaves it open for a message. When its time is over, it has timed out with an answer. */
 function toAnswered(session: SessionRow, said: Extract<StepOutcome, { kind: "answer" }>): SessionUpdate {
   const { answer, outcome, reason } = said;
-  const answerText = typeof answer === "string" ? answer : toJsonText(answer);
+  const answerText = typeof answer === "string" ? answer : stringifyJson(answer);
   const patch = { answer, answerText, outcome };
   const event = answerEvent(answer, outcome);
   if (session.lastStep === "max_time") {

@@ -1,9 +1,8 @@
 // The catalogue of agents: create, replace, change, delete. Checks of a definition's form are the API's.
 import { type AgentDefinition, RESERVED_NAMESPACE } from "../domain/agents.ts";
 import { invalidRequest, TandemError } from "../domain/errors.ts";
-import { toText } from "../domain/text.ts";
 import type { Engine } from "../engine.ts";
-import { isUniqueViolation, toDefinitionColumn } from "../postgres/catalogue.ts";
+import { insertAgent, updateAgent } from "../postgres/agents.ts";
 import { getAgent } from "../queries/find-agent.ts";
 
 /**
@@ -20,13 +19,8 @@ export async function createAgent(
     const msg = `names that start with ${RESERVED_NAMESPACE} are the server's own; choose another`;
     throw invalidRequest(["body", "name"], msg, "agent_name_reserved");
   }
-  try {
-    await engine.catalogue.agent.create({ data: { organizationId, ...toColumns(agent) } });
-    return agent;
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new TandemError("agent_exists", `An agent ${JSON.stringify(agent.name)} exists.`, { cause: error });
-  }
+  if (await insertAgent(engine.pool, organizationId, agent)) return agent;
+  throw new TandemError("agent_exists", `An agent ${JSON.stringify(agent.name)} exists.`);
 }
 
 /**
@@ -40,12 +34,8 @@ export async function replaceAgent(
   agent: AgentDefinition,
 ): Promise<AgentDefinition> {
   await getWritableAgent(engine, organizationId, agent.name);
-  const { count } = await engine.catalogue.agent.updateMany({
-    where: { organizationId, name: agent.name },
-    data: { ...toColumns(agent), updatedAt: new Date() },
-  });
-  if (count === 0) throw notFound(agent.name);
-  return agent;
+  if (await updateAgent(engine.pool, organizationId, agent)) return agent;
+  throw notFound(agent.name);
 }
 
 /**
@@ -75,14 +65,6 @@ export async function getWritableAgent(
     "agent_read_only",
     `Agent ${JSON.stringify(name)} is built in and cannot be changed.`,
   );
-}
-
-function toColumns(agent: AgentDefinition) {
-  return {
-    name: agent.name,
-    description: toText(agent.description),
-    definition: toDefinitionColumn(agent),
-  };
 }
 
 function notFound(name: string): TandemError {

@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   key_in_use: "An admin key cannot revoke itself.",
   body_too_large: "The request's body is too large.",
   unsupported_media_type: "The request's content type is not JSON.",
-  json_invalid: "The request's body is not valid JSON.",
+  json_invalid: "The request's body is not valid JSON, nests too deep, or repeats a key.",
   invalid_request: "The request does not have the documented form.",
   session_limit: "The organization has as many active sessions as it may have, and this one does not queue.",
   rate_limited: "Too many requests; try again later.",

@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
-import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson, toOrdinaryJson } from "./json.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
@@ -27,7 +27,7 @@ export interface SchemaFault {
 
 /** Says why a schema cannot be taken, or null when it can. */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
-  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) {
+  if (stringifyJson(schema).length > MAX_SCHEMA_CHARACTERS) {
     return { path: [], msg: `the schema is longer than ${MAX_SCHEMA_CHARACTERS} characters` };
   }
   const fault = findNodeFault(schema, [], 0) ?? findTopLevelFault(schema);
@@ -35,7 +35,8 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
 }
 
 /**
- * Checks a value against a schema that passed {@link findSchemaFault}.
+ * Checks a value against a schema that passed {@link findSchemaFault}. The checks know doubles: a number that none can
+ * hold, in the value or in the schema, counts as the nearest one.
  *
  * @param limitMs longest time for the check, in milliseconds
  * @returns the faults in words, empty when the value fits
@@ -43,7 +44,8 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
 export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
   try {
     const validate = compile(schema);
-    if (withTimeLimit(limitMs, () => validate(value))) return [];
+    const ordinary = toOrdinaryJson(value);
+    if (withTimeLimit(limitMs, () => validate(ordinary))) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
     return [`the value cannot be checked against the schema: ${messageOf(error)}`];
@@ -145,11 +147,11 @@ let compiledCharacters = 0;
 const MAX_COMPILED_CHARACTERS = 2_000_000;
 
 function compile(schema: JsonObject): ValidateFunction {
-  const key = JSON.stringify(schema);
+  const key = stringifyJson(schema);
   const known = compiled.get(key);
   if (known) return known;
   // `$schema` and `$id` would make the validator look up or register a name that another schema may hold.
-  const { $schema, $id: _id, ...rest } = schema;
+  const { $schema, $id: _id, ...rest } = toOrdinaryJson(schema);
   const draft = typeof $schema === "string" && /draft-0?[4-7]/.test($schema) ? "draft7" : "draft2020";
   const validate = compileWithin(draft, rest);
   compiled.set(key, validate);

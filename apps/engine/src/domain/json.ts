@@ -1,7 +1,11 @@
-// JSON values as they travel: types, canonical text for comparing, and bounds. Nothing here knows a session.
+// JSON values as they travel: types, reading, writing, comparing, and bounds. What went in comes out: a number that a
+// double cannot hold is kept as its text. Nothing here knows a session.
+import { randomBytes } from "node:crypto";
+import { ExactNumber, isInexact, toDecimal, writeMarked } from "./exact-number.ts";
+import { findRepeatedKey, scanJson } from "./scan-json.ts";
 
-/** Any value that JSON can carry. */
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+/** Any value that JSON can carry. A number is an {@link ExactNumber} where a double would be another number. */
+export type JsonValue = null | boolean | number | ExactNumber | string | JsonValue[] | JsonObject;
 
 /** A JSON object. */
 export type JsonObject = { [key: string]: JsonValue };
@@ -9,13 +13,87 @@ export type JsonObject = { [key: string]: JsonValue };
 /** How deep a request's JSON may nest. Deeper input would overflow the stacks of serialisers behind us. */
 export const MAX_JSON_DEPTH = 256;
 
-/** True for JSON objects, false for arrays, null and scalars. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/**
+ * What JSON from outside may hold: so many levels, and so many numbers that a double cannot hold. A body full of long
+ * numbers stays below; one full of `-0` would hold the process up for seconds.
+ */
+export const JSON_BOUNDS: JsonBounds = { depth: MAX_JSON_DEPTH, exactNumbers: 500_000 };
+
+interface JsonBounds {
+  depth: number;
+  exactNumbers: number;
 }
 
-/** JSON text with sorted keys, so that two equal values give the same text whatever the order of their keys. */
+/** Why a text is not taken as JSON, in words, and where. */
+export class JsonFault extends Error {
+  readonly path: (string | number)[];
+
+  constructor(message: string, path: (string | number)[] = [], cause?: unknown) {
+    super(message, { cause });
+    this.path = path;
+  }
+}
+
+/** True for JSON objects, false for arrays, null and scalars. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
+}
+
+/**
+ * Reads JSON text. Own keys named `__proto__` are data like any other.
+ *
+ * @param bounds for text from outside: {@link JSON_BOUNDS}
+ * @throws {JsonFault} when it is not JSON, is out of bounds, or repeats a key in an object: which of the two was meant?
+ */
+export function parseJson(text: string, bounds?: JsonBounds): JsonValue {
+  const scan = scanJson(text);
+  if (bounds && scan.depth > bounds.depth) throw new JsonFault(`nested deeper than ${bounds.depth} levels`);
+  const value = parseValid(text);
+  if (countMembers(value) < scan.members) throw toRepeatedKey(text);
+  const exact = keepInexact(text, scan.numbers);
+  if (bounds && exact.length > 2 * bounds.exactNumbers)
+    throw new JsonFault(`more than ${bounds.exactNumbers} numbers that no 64-bit float holds`);
+  return exact.length === 0 ? value : parseExact(text, exact);
+}
+
+/** JSON text of a value, each number as it came in. */
+export function stringifyJson(value: unknown): string {
+  const mark = newMark();
+  const text = writeMarked(value, mark);
+  return text?.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([^"]*)"`, "g"), "$1") : text;
+}
+
+/** The value with ordinary numbers only, the nearest ones: for validators. The same value when it has no others. */
+export function toOrdinaryJson<T>(value: T): T {
+  return hasExactNumber(value)
+    ? (mapExactNumbers(value as JsonValue, (exact) => exact.toNumber()) as T)
+    : value;
+}
+
+/** The value with the digits as text where a number is no ordinary one: for writers of JSON that are not ours. */
+export function toDigitText<T extends JsonValue>(value: T): T {
+  return hasExactNumber(value) ? (mapExactNumbers(value, (exact) => exact.toJSON()) as T) : value;
+}
+
+/** A copy that shares nothing that can be changed. */
+export function copyJson<T extends JsonValue>(value: T): T {
+  return mapExactNumbers(value, (exact) => exact) as T;
+}
+
+/** Whether an ordinary number would be a wrong one somewhere in the value. */
+export function hasExactNumber(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return value instanceof ExactNumber || Object.values(value).some(hasExactNumber);
+}
+
+/**
+ * JSON text with sorted keys, so that two equal values give the same text whatever the order of their keys and the
+ * spelling of their numbers.
+ */
 export function toCanonicalJson(value: JsonValue): string {
+  if (value instanceof ExactNumber) return toDecimal(value.text);
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const entries = Object.keys(value)
@@ -24,30 +102,80 @@ export function toCanonicalJson(value: JsonValue): string {
   return `{${entries.join(",")}}`;
 }
 
-/**
- * The deepest nesting of JSON text, counted without parsing it.
- *
- * @example jsonTextDepth('{"a":[1]}') // 2
- */
-export function jsonTextDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === BACKSLASH) i++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+function parseValid(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new JsonFault(`not valid JSON: ${error instanceof Error ? error.message : error}`, [], error);
   }
-  return deepest;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
+/** Longest part of a key that a message shows, in characters. */
+const SHOWN_CHARACTERS = 100;
+
+function toRepeatedKey(text: string): JsonFault {
+  const path = (findRepeatedKey(text) ?? []).map((at) =>
+    typeof at === "string" ? at.slice(0, SHOWN_CHARACTERS) : at,
+  );
+  return new JsonFault(`the key ${JSON.stringify(path.at(-1))} is in one object twice`, path);
+}
+
+function countMembers(value: JsonValue): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const children = Object.values(value) as JsonValue[];
+  let count = Array.isArray(value) ? 0 : children.length;
+  for (const child of children) if (typeof child === "object" && child !== null) count += countMembers(child);
+  return count;
+}
+
+/** Of the starts and ends of numbers, those of numbers that a double does not hold. */
+function keepInexact(text: string, numbers: readonly number[]): number[] {
+  const kept: number[] = [];
+  for (let i = 0; i < numbers.length; i += 2) {
+    const [start = 0, end = 0] = [numbers[i], numbers[i + 1]];
+    if (isInexact(text.slice(start, end))) kept.push(start, end);
+  }
+  return kept;
+}
+
+/** Reads a valid text once more, with marked strings in the places of these numbers. */
+function parseExact(text: string, numbers: readonly number[]): JsonValue {
+  const mark = newMark();
+  let marked = "";
+  let done = 0;
+  for (let i = 0; i < numbers.length; i += 2) {
+    const [start = 0, end = 0] = [numbers[i], numbers[i + 1]];
+    marked += `${text.slice(done, start)}"${mark}${text.slice(start, end)}"`;
+    done = end;
+  }
+  return takeMarksOff(JSON.parse(marked + text.slice(done)) as JsonValue, mark);
+}
+
+function takeMarksOff(value: JsonValue, mark: string): JsonValue {
+  if (typeof value === "string")
+    return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = takeMarksOff(value[i] ?? null, mark);
+  } else if (isJsonObject(value)) {
+    // Every key is an own property already, `__proto__` too, so that assigning to it is safe.
+    for (const [key, child] of Object.entries(value)) {
+      const bare = takeMarksOff(child, mark);
+      if (bare !== child) value[key] = bare;
+    }
+  }
+  return value;
+}
+
+/** Fresh each time, so that nobody's text can be taken for a mark. */
+function newMark(): string {
+  return `${randomBytes(6).toString("base64url")}:`;
+}
+
+function mapExactNumbers(value: JsonValue, map: (exact: ExactNumber) => JsonValue): JsonValue {
+  if (value instanceof ExactNumber) return map(value);
+  if (Array.isArray(value)) return value.map((child) => mapExactNumbers(child, map));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, mapExactNumbers(child, map)] as const),
+  );
+}

@@ -1,6 +1,6 @@
 // Tool definitions: what a caller may define, and the checks that every definition passes before it is stored.
 import type { Fault } from "./errors.ts";
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, stringifyJson } from "./json.ts";
 import { findSchemaFault } from "./json-schema.ts";
 
 /** A tool that runs in the caller's process. A missing `input_schema` accepts any object. */
@@ -57,7 +57,7 @@ export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | 
     const msg = `${tools.length} tools are too many; a session may have ${MAX_TOOLS}`;
     return [{ loc, msg, type: "too_long" }];
   }
-  const characters = tools.reduce((sum, tool) => sum + JSON.stringify(tool.input_schema ?? {}).length, 0);
+  const characters = tools.reduce((sum, tool) => sum + stringifyJson(tool.input_schema ?? {}).length, 0);
   if (characters > MAX_SCHEMAS_CHARACTERS) {
     const msg = `the tools' schemas have ${characters} characters together; at most ${MAX_SCHEMAS_CHARACTERS} are taken`;
     return [{ loc, msg, type: "too_long" }];

@@ -2,7 +2,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import type { AgentDefinition } from "../domain/agents.ts";
-import { Prisma, PrismaClient } from "./prisma/client.ts";
+import { type Prisma, PrismaClient } from "./prisma/client.ts";
 
 /** The typed client of the catalogue's tables. */
 export type Catalogue = PrismaClient;
@@ -15,14 +15,4 @@ export function createCatalogue(pool: pg.Pool): Catalogue {
 /** An agent's definition as a JSON column takes it. */
 export function toDefinitionColumn(agent: AgentDefinition): Prisma.InputJsonValue {
   return agent as unknown as Prisma.InputJsonValue;
-}
-
-/** An agent's definition as it comes out of its JSON column. */
-export function toAgentDefinition(column: Prisma.JsonValue): AgentDefinition {
-  return column as unknown as AgentDefinition;
-}
-
-/** True when a write failed because a row with that key exists. */
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2002";
 }

@@ -1,5 +1,6 @@
 // The one pool of a process. Short statements only: nothing that waits may hold a connection of it.
 import pg from "pg";
+import { parseJson } from "../domain/json.ts";
 
 /** A pool of connections, or one connection inside a transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -26,11 +27,18 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
+    types,
   });
   pool.on("error", options.onError);
   surviveBrokenConnections(pool);
   return pool;
 }
+
+/** Columns of type `json` are read to the last digit. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    Number(oid) === pg.types.builtins.JSON ? parseJson : pg.types.getTypeParser(oid, format),
+};
 
 /**
  * The pool listens for errors of idle connections only. One that breaks while somebody holds it would end the process;

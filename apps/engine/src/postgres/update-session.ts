@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
+import { stringifyJson } from "../domain/json.ts";
 import { isTerminal } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import { toClockAssignments } from "./session-clocks.ts";
@@ -135,5 +136,5 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
 
 /** JSON text for a `json` column. */
 export function toJsonText(value: unknown): string {
-  return JSON.stringify(value);
+  return stringifyJson(value);
 }

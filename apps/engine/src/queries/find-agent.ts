@@ -1,7 +1,7 @@
 import { type AgentDefinition, RESERVED_NAMESPACE, SYSTEM_ORGANIZATION } from "../domain/agents.ts";
 import { TandemError } from "../domain/errors.ts";
 import type { Engine } from "../engine.ts";
-import { toAgentDefinition } from "../postgres/catalogue.ts";
+import { readDefinitions } from "../postgres/agents.ts";
 
 /** Finds an agent that the organization can see: its own, or a built-in one. Null when there is none. */
 export async function findAgent(
@@ -15,9 +15,9 @@ export async function findAgent(
     : { organizationId };
   const row = await engine.catalogue.agent.findFirst({
     where: { ...owner, name },
-    select: { definition: true },
+    select: { id: true },
   });
-  return row ? toAgentDefinition(row.definition) : null;
+  return row ? ((await readDefinitions(engine.pool, [row.id])).get(row.id) ?? null) : null;
 }
 
 /** Like {@link findAgent}, and throws `agent_not_found` when there is none. */

@@ -1,7 +1,7 @@
 import { type AgentDefinition, SYSTEM_ORGANIZATION } from "../domain/agents.ts";
 import { toText } from "../domain/text.ts";
 import type { Engine } from "../engine.ts";
-import { toAgentDefinition } from "../postgres/catalogue.ts";
+import { readDefinitions } from "../postgres/agents.ts";
 
 /** How agents can be sorted; a minus means the other way round. */
 export type AgentSort = "created_at" | "-created_at" | "agent_name" | "-agent_name";
@@ -35,14 +35,16 @@ export async function listAgents(
   const [rows, total] = await Promise.all([
     engine.catalogue.agent.findMany({
       where,
-      select: { definition: true },
+      select: { id: true },
       orderBy: [...options.sort.map(toOrder), { id: "asc" }],
       skip: options.offset,
       take: options.limit,
     }),
     engine.catalogue.agent.count({ where }),
   ]);
-  return { items: rows.map((row) => toAgentDefinition(row.definition)), total };
+  const ids = rows.map((row) => row.id);
+  const definitions = await readDefinitions(engine.pool, ids);
+  return { items: ids.flatMap((id) => definitions.get(id) ?? []), total };
 }
 
 function holds(text: string) {

@@ -7,7 +7,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import type { StoredEvent } from "@tandem/engine/domain/events";
-import type { JsonObject, JsonValue } from "@tandem/engine/domain/json";
+import { type JsonObject, type JsonValue, stringifyJson, toDigitText } from "@tandem/engine/domain/json";
 import type { ImageContent } from "@tandem/engine/domain/messages";
 import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
 import { LAST_STEP_WORDS, type LastStep } from "./last-step.ts";
@@ -87,7 +87,8 @@ function isBlank(part: { type?: unknown; text?: unknown }): boolean {
 function toTurn(parts: JsonObject[], results: Map<string, JsonObject>): LanguageModelV3Message[] {
   const said = parts.filter((part) => !isBlank(part));
   if (said.every((part) => part.type === "reasoning")) return [];
-  const content = said.map(({ call_id: _ours, ...part }) => part) as unknown as AssistantContent;
+  // Providers write a call's input themselves, and know doubles only: digits as text are at least the right ones.
+  const content = said.map(({ call_id: _ours, ...part }) => toDigitText(part)) as unknown as AssistantContent;
   const calls = parts.filter((part) => part.type === "tool-call");
   const turn: LanguageModelV3Message = { role: "assistant", content };
   return calls.length === 0
@@ -114,7 +115,7 @@ function toOutput(data: JsonObject | undefined, toolName: string): LanguageModel
 
 /** A string goes to the model as it is, other JSON as JSON text. */
 function toResultText(result: JsonValue): string {
-  return typeof result === "string" ? result : JSON.stringify(result);
+  return typeof result === "string" ? result : stringifyJson(result);
 }
 
 function toUserText(text: string): LanguageModelV3Message {

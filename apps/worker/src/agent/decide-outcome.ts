@@ -1,7 +1,13 @@
 // What follows from a model's reply. Pure: the same reply in the same situation always has the same outcome.
 import type { FinishedStep, StepOutcome } from "@tandem/engine/commands/finish-step";
 import { errorEvent, type NewEvent, policyEvent } from "@tandem/engine/domain/events";
-import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import {
+  isJsonObject,
+  JSON_BOUNDS,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "@tandem/engine/domain/json";
 import { createValueChecker, findValueFaults, type ValueChecker } from "@tandem/engine/domain/json-schema";
 import { SUBMIT_ANSWER, type ToolDefinition, type ToolRequest } from "@tandem/engine/domain/tools";
 import type { LastStep } from "./last-step.ts";
@@ -152,9 +158,9 @@ function toRefusal(faults: string[]): string {
 
 function judgeText(text: string, situation: Situation): Verdict {
   if (situation.answerFormat === null) return { ...NOTHING, outcome: answered(text, situation) };
-  const value = parseObject(text);
-  const faults = value === null ? ["it is text"] : findValueFaults(situation.answerFormat, value);
-  if (value !== null && faults.length === 0) return { ...NOTHING, outcome: answered(value, situation) };
+  const read = readObject(text);
+  const faults = "fault" in read ? [read.fault] : findValueFaults(situation.answerFormat, read.value);
+  if ("value" in read && faults.length === 0) return { ...NOTHING, outcome: answered(read.value, situation) };
   const error = `That is not an answer yet: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} with an answer that fits its schema.`;
   return { ...NOTHING, outcome: correct(faults, situation), spoken: [errorEvent(error, "answer")], faults };
 }
@@ -205,13 +211,14 @@ function correct(faults: string[], situation: Situation): StepOutcome {
   return { kind: "fail", error, errorCode: "answer_validation", reason: "answer_invalid" };
 }
 
-/** JSON in a text, with or without a code fence around it; null when it is no object. */
-function parseObject(text: string): JsonObject | null {
+/** JSON in a text, with or without a code fence around it, or why there is no object in it. */
+function readObject(text: string): { value: JsonObject } | { fault: string } {
   const body = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1] ?? text;
+  if (!body.trimStart().startsWith("{")) return { fault: "it is text" };
   try {
-    const value = JSON.parse(body) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
+    const value = parseJson(body, JSON_BOUNDS);
+    return isJsonObject(value) ? { value } : { fault: "it is text" };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
   }
 }

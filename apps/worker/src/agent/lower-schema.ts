@@ -1,6 +1,7 @@
 // From a caller's schema to one that every provider takes as the parameters of a tool. It may only widen: what a
 // model gives is checked against the caller's own schema.
 import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import { dropExactNumbers } from "./drop-exact-numbers.ts";
 import { keepReferences, resolveReference } from "./schema-references.ts";
 import { shapeOf } from "./schema-shape.ts";
 
@@ -35,7 +36,7 @@ const DROPPED: ReadonlySet<string> = new Set([
  * // { type: "object", properties: { a: {} }, required: ["a"] }
  */
 export function toProviderSchema(schema: JsonObject): JsonObject {
-  const { $schema: _dialect, $id: _id, ...root } = schema;
+  const { $schema: _dialect, $id: _id, ...root } = dropExactNumbers(schema);
   if (isPlain(root)) return { ...root, properties: root.properties ?? {} };
   const layers = toLayers(root);
   const shape = shapeOf(root);

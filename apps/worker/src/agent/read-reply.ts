@@ -1,15 +1,10 @@
 // A model's reply, taken apart: what it said, what it asks for, and its parts as the provider needs them back.
 import type { LanguageModelV3Content, LanguageModelV3GenerateResult } from "@ai-sdk/provider";
 import { newCallId } from "@tandem/engine/domain/ids";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonTextDepth,
-  MAX_JSON_DEPTH,
-} from "@tandem/engine/domain/json";
+import { isJsonObject, JSON_BOUNDS, type JsonObject, parseJson } from "@tandem/engine/domain/json";
 import type { ModelUsage } from "@tandem/engine/domain/metrics";
 import type { ToolRequest } from "@tandem/engine/domain/tools";
+import { toArgumentsText } from "../models/exact-arguments.ts";
 import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS_PER_STEP } from "./limits.ts";
 
 /** One call of a reply. `fault` says why its arguments cannot be read; then `args` is empty. */
@@ -75,7 +70,7 @@ function toCount(tokens: number | undefined): number {
 }
 
 function toReplyCall(raw: RawCall): ReplyCall {
-  const { args, fault } = readArguments(raw.input);
+  const { args, fault } = readArguments(toArgumentsText(raw.input));
   return { request: { tool_name: raw.toolName, args, id: newCallId() }, fault };
 }
 
@@ -85,17 +80,12 @@ function readArguments(input: string): { args: JsonObject; fault: string | null 
   if (input.length > MAX_ARGUMENT_CHARACTERS) {
     return { args: {}, fault: `they are longer than ${MAX_ARGUMENT_CHARACTERS} characters` };
   }
-  if (jsonTextDepth(input) > MAX_JSON_DEPTH)
-    return { args: {}, fault: `they nest deeper than ${MAX_JSON_DEPTH} levels` };
   try {
-    const value = JSON.parse(input) as JsonValue;
+    const value = parseJson(input, JSON_BOUNDS);
     if (isJsonObject(value)) return { args: value, fault: null };
     return { args: {}, fault: "they must be a JSON object" };
   } catch (error) {
-    return {
-      args: {},
-      fault: `they are not valid JSON: ${error instanceof Error ? error.message : "cut off"}`,
-    };
+    return { args: {}, fault: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -5,10 +5,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/do
 const MAX_COPIES = 32;
 
 /** Keywords whose value is data, in which `$ref` is a field like any other. */
-const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples"]);
+export const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples"]);
 
 /** Keywords whose value maps names, which are no keywords, to schemas. */
-const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
+export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
   "dependencies",

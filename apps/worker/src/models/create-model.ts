@@ -6,6 +6,7 @@ import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { findModelFault, type ModelSettings, parseModelId } from "@tandem/engine/domain/models";
 import { ModelSetupError } from "../agent/model-errors.ts";
 import { createDemoKeywordModel } from "./demo-keyword/model.ts";
+import { fetchWithExactArguments } from "./exact-arguments.ts";
 
 /**
  * The model of an id, through the AI SDK's providers.
@@ -22,11 +23,15 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
         parsed.model,
       );
     case "anthropic":
-      return createAnthropic(toOptions(settings.anthropic, "https://api.anthropic.com/v1")).languageModel(
-        parsed.model,
-      );
+      return createAnthropic({
+        ...toOptions(settings.anthropic, "https://api.anthropic.com/v1"),
+        fetch: fetchWithExactArguments,
+      }).languageModel(parsed.model);
     case "google":
-      return createGoogleGenerativeAI({ apiKey: settings.google?.apiKey ?? "" }).languageModel(parsed.model);
+      return createGoogleGenerativeAI({
+        apiKey: settings.google?.apiKey ?? "",
+        fetch: fetchWithExactArguments,
+      }).languageModel(parsed.model);
     case "compatible":
       return createOpenAICompatible({
         name: "compatible",

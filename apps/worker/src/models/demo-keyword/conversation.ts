@@ -1,5 +1,6 @@
 /** Reads what the demo model needs from a prompt: the open message, and what tools returned for it. */
 import type { LanguageModelV3Prompt } from "@ai-sdk/provider";
+import { parseJson as readJson, toDigitText } from "@tandem/engine/domain/json";
 import { isRecord, type JsonRecord } from "./json-schema.ts";
 
 /** A tool call of this conversation that has an answer. */
@@ -108,7 +109,7 @@ function contentText(parts: unknown): unknown {
 function parseJson(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
-    return JSON.parse(value) as unknown;
+    return toDigitText(readJson(value));
   } catch {
     return value;
   }

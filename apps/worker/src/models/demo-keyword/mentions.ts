@@ -2,6 +2,7 @@
  * Finds the pieces of a message that could be arguments: quotes, e-mails, dates, numbers, ids, names and so on.
  * Mentions may overlap ("2026-03-01 at 19:00" is a date, a time and a date-time); each is used at most once.
  */
+import { isInexact } from "@tandem/engine/domain/exact-number";
 import { dateMentions } from "./dates.ts";
 import { isStopWord } from "./words.ts";
 
@@ -136,7 +137,11 @@ function matchesOf(text: string, kind: MentionKind, pattern: RegExp, taken: read
 }
 
 function valuesOf(kind: MentionKind, text: string): unknown[] {
-  if (kind === "number") return [Number(text.replace(/,/g, "").replace("−", "-")), text];
+  if (kind === "number") {
+    const digits = text.replace(/,/g, "").replace("−", "-");
+    // A number that a double rounds would be a wrong one.
+    return isInexact(digits) ? [text] : [Number(digits), text];
+  }
   if (kind === "url" && !text.includes("://")) return [`https://${text}`, text];
   if (kind === "id" || kind === "code") {
     const bare = text.replace(/^#/, "");

@@ -1,0 +1,49 @@
+// Definitions of agents, in plain SQL: Prisma's client reads and writes JSON through doubles.
+import type { AgentDefinition } from "../domain/agents.ts";
+import { toText } from "../domain/text.ts";
+import type { Queryable } from "./pool.ts";
+import { toJsonText } from "./update-session.ts";
+
+/** Stores a new agent; false when the organization has one of that name. */
+export async function insertAgent(
+  db: Queryable,
+  organizationId: string,
+  agent: AgentDefinition,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `INSERT INTO agents (organization_id, name, description, definition) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (organization_id, name) DO NOTHING`,
+    toValues(organizationId, agent),
+  );
+  return rowCount === 1;
+}
+
+/** Replaces an agent's definition; false when there is none of that name. */
+export async function updateAgent(
+  db: Queryable,
+  organizationId: string,
+  agent: AgentDefinition,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE agents SET description = $3, definition = $4, updated_at = now()
+      WHERE organization_id = $1 AND name = $2`,
+    toValues(organizationId, agent),
+  );
+  return rowCount === 1;
+}
+
+/** Definitions by the ids of their rows. An agent that is gone is left out. */
+export async function readDefinitions(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<Map<string, AgentDefinition>> {
+  const { rows } = await db.query<{ id: string; definition: AgentDefinition }>(
+    "SELECT id, definition FROM agents WHERE id = ANY($1::uuid[])",
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.definition]));
+}
+
+function toValues(organizationId: string, agent: AgentDefinition): string[] {
+  return [organizationId, agent.name, toText(agent.description), toJsonText(agent)];
+}
