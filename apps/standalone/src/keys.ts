@@ -23,10 +23,7 @@ class UsageError extends Error {}
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = readArguments(argv);
   const [command, id] = positionals;
-  if (command === "create") {
-    await migrate(await findDatabase());
-    return withKeys((context) => create(context, values));
-  }
+  if (command === "create") return withKeys((context) => create(context, values));
   if (command === "list") return withKeys(list);
   if (command === "revoke" && id !== undefined) return withKeys((context) => revoke(context, id));
   throw new UsageError(USAGE);
@@ -46,6 +43,8 @@ function readArguments(argv: string[]): { values: Values; positionals: string[] 
 
 async function withKeys(work: (context: KeyContext) => Promise<void>): Promise<void> {
   const url = await findDatabase();
+  // The command may be newer than the processes that run.
+  await migrate(url);
   const pool = createPool({ url, max: 2, applicationName: "tandem-keys", onError: () => undefined });
   try {
     await work({ pool, catalogue: createCatalogue(pool) });

@@ -160,8 +160,8 @@ function sendError(error: TandemError, request: FastifyRequest, reply: FastifyRe
   const status = HTTP_STATUS[error.code];
   if (status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   else request.log.info({ code: error.code }, error.message);
-  const isPassing = status === 503 || PASSING.has(error.code);
-  if (isPassing) reply.header("retry-after", RETRY_AFTER_S);
+  // After a 500 too: the reference's clients would wait for the reset of a rate limit otherwise.
+  if (status >= 500 || PASSING.has(error.code)) reply.header("retry-after", RETRY_AFTER_S);
   if (status === 401) reply.header("www-authenticate", "Bearer");
   return reply
     .code(status)
