@@ -43,4 +43,5 @@ CREATE INDEX sessions_timer_idx ON sessions ((LEAST(idle_until, time_limit_at)))
   WHERE idle_until IS NOT NULL OR time_limit_at IS NOT NULL;
 -- Who waits for a slot, the oldest first; and who has one.
 CREATE INDEX sessions_queued_idx ON sessions (organization_id, queued_at, id) WHERE status = 'queued';
-CREATE INDEX sessions_active_idx ON sessions (organization_id) WHERE finished_at IS NULL;
+CREATE INDEX sessions_active_idx ON sessions (organization_id)
+  WHERE finished_at IS NULL AND status <> 'queued' AND paused_from IS DISTINCT FROM 'queued';

@@ -5,8 +5,8 @@ import { requestDispatched } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import {
-  countSlots,
-  hasQueued,
+  countActive,
+  countQueued,
   listQueueingOrganizations,
   lockAdmission,
   lockOldestQueued,
@@ -32,8 +32,9 @@ export async function mustQueue(
   const limit = engine.maxActiveSessions;
   if (limit === 0) return false;
   await lockAdmission(tx, session.organizationId);
-  const { active, queued } = await countSlots(tx, session.organizationId);
-  const isFull = active + queued >= limit;
+  const active = await countActive(tx, session.organizationId);
+  const free = Math.max(0, limit - active);
+  const isFull = (await countQueued(tx, session.organizationId, free)) === free;
   if (isFull && !session.queues) {
     throw new TandemError(
       "session_limit",
@@ -48,7 +49,7 @@ export async function admitSessions(engine: Engine, organizationId: string): Pro
   for (;;) {
     const admitted = await inTransaction(engine.pool, async (tx) => {
       await lockAdmission(tx, organizationId);
-      const { active } = await countSlots(tx, organizationId);
+      const active = await countActive(tx, organizationId);
       const free = engine.maxActiveSessions === 0 ? ADMIT_AT_ONCE : engine.maxActiveSessions - active;
       if (free <= 0) return [];
       const changes: SessionChange[] = [];
@@ -77,7 +78,8 @@ export async function announceAndAdmit(engine: Engine, change: SessionChange): P
 export async function admitIfQueued(engine: Engine, organizationId: string): Promise<void> {
   if (engine.maxActiveSessions === 0) return;
   try {
-    if (await hasQueued(engine.pool, organizationId)) await admitSessions(engine, organizationId);
+    const isWaiting = (await countQueued(engine.pool, organizationId, 1)) === 1;
+    if (isWaiting) await admitSessions(engine, organizationId);
   } catch (error) {
     engine.log.warn({ err: error }, "a free slot was not given on; the sweep will do it");
   }

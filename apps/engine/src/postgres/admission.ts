@@ -7,26 +7,32 @@ import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
 /** Any fixed number: the class of these advisory locks, the letters "SLOT". */
 const LOCK_CLASS = 0x534c4f54;
 
-/** What an organization has and waits for. */
-export interface SlotCounts {
-  active: number;
-  queued: number;
-}
-
 /** Holds the organization's admission lock until the transaction ends. */
 export async function lockAdmission(tx: pg.ClientBase, organizationId: string): Promise<void> {
   await tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, organizationId]);
 }
 
 /** Counts the sessions that have a slot: those that have not ended, but for the queued ones, paused in the queue or not. */
-export async function countSlots(db: Queryable, organizationId: string): Promise<SlotCounts> {
-  const { rows } = await db.query<SlotCounts>(
-    `SELECT count(*) FILTER (WHERE status <> 'queued' AND paused_from IS DISTINCT FROM 'queued')::int AS active,
-            count(*) FILTER (WHERE status = 'queued')::int AS queued
-       FROM sessions WHERE organization_id = $1 AND finished_at IS NULL`,
-    [organizationId],
-  );
-  return rows[0] ?? { active: 0, queued: 0 };
+export async function countActive(db: Queryable, organizationId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: "count-active",
+    text: `SELECT count(*)::int AS count FROM sessions
+            WHERE organization_id = $1 AND finished_at IS NULL AND status <> 'queued'
+              AND paused_from IS DISTINCT FROM 'queued'`,
+    values: [organizationId],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Counts the sessions that wait for a slot, up to a limit: a queue may be long. */
+export async function countQueued(db: Queryable, organizationId: string, limit?: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: "count-queued",
+    text: `SELECT count(*)::int AS count
+             FROM (SELECT FROM sessions WHERE organization_id = $1 AND status = 'queued' LIMIT $2) AS queued`,
+    values: [organizationId, limit ?? null],
+  });
+  return rows[0]?.count ?? 0;
 }
 
 /** Locks the sessions that have waited longest for a slot. */
@@ -41,16 +47,6 @@ export async function lockOldestQueued(
     [organizationId, limit],
   );
   return rows;
-}
-
-/** Whether a session of the organization waits for a slot. */
-export async function hasQueued(db: Queryable, organizationId: string): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: "has-queued",
-    text: "SELECT FROM sessions WHERE organization_id = $1 AND status = 'queued' LIMIT 1",
-    values: [organizationId],
-  });
-  return rowCount === 1;
 }
 
 /** Organizations of which a session waits for a slot. */

@@ -80,6 +80,7 @@ export interface DueStep {
 /**
  * Steps that have been due for a while and that nobody holds: their job was lost, or their worker died. `putBack`
  * grows with the logarithm of the time, so that a step that still waits in a long queue is not put in at every sweep.
+ * An index can be searched by `statement_timestamp`, and not by `clock_timestamp`, which changes as the statement runs.
  */
 export async function findOverdueSteps(
   db: Queryable,
@@ -88,10 +89,10 @@ export async function findOverdueSteps(
   const { rows } = await db.query<Required<DueStep>>(
     `SELECT id AS "sessionId", fence, floor(log(2, greatest(waited_ms / $1::numeric, 1)))::int AS "putBack"
        FROM (SELECT id, fence, due_at,
-                    extract(epoch FROM clock_timestamp() - greatest(due_at, lease_until)) * 1000 AS waited_ms
+                    extract(epoch FROM statement_timestamp() - greatest(due_at, lease_until)) * 1000 AS waited_ms
                FROM sessions
-              WHERE due_at < clock_timestamp() - $1::float8 * interval '1 millisecond'
-                AND (lease_until IS NULL OR lease_until < clock_timestamp())
+              WHERE due_at < statement_timestamp() - $1::float8 * interval '1 millisecond'
+                AND (lease_until IS NULL OR lease_until < statement_timestamp())
               ORDER BY due_at LIMIT $2) AS overdue`,
     [options.overdueMs, options.limit],
   );
@@ -102,7 +103,7 @@ export async function findOverdueSteps(
 export async function findOverdueTimers(db: Queryable, options: { limit: number }): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM sessions
-      WHERE (idle_until IS NOT NULL OR time_limit_at IS NOT NULL) AND ${TIMER_AT} <= clock_timestamp()
+      WHERE (idle_until IS NOT NULL OR time_limit_at IS NOT NULL) AND ${TIMER_AT} <= statement_timestamp()
       ORDER BY ${TIMER_AT} LIMIT $1`,
     [options.limit],
   );

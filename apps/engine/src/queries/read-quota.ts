@@ -1,5 +1,5 @@
 import type { Engine } from "../engine.ts";
-import { countSlots } from "../postgres/admission.ts";
+import { countActive, countQueued } from "../postgres/admission.ts";
 
 /** The largest limit that the wire can say: it stands for no limit. */
 const NO_LIMIT = 2_147_483_647;
@@ -14,7 +14,8 @@ export interface Quota {
 
 /** Reads an organization's quota of active sessions. */
 export async function readQuota(engine: Engine, organizationId: string): Promise<Quota> {
-  const { active, queued } = await countSlots(engine.pool, organizationId);
+  const active = await countActive(engine.pool, organizationId);
+  const queued = await countQueued(engine.pool, organizationId);
   const limit = engine.maxActiveSessions || NO_LIMIT;
   return { limit, active, queued, available: Math.max(0, limit - active) };
 }
