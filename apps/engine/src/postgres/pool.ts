@@ -54,18 +54,20 @@ export async function connectClient(url: string, applicationName: string): Promi
   return client;
 }
 
-/** SQLSTATE classes and Node codes of an unreachable or overloaded database. */
-const UNAVAILABLE = /^(08|53|57P0[123]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
+/** SQLSTATE classes and Node codes of an unreachable or overloaded database, or of a connection that it ended. */
+const UNAVAILABLE =
+  /^(08|25P0[34]|53|57P0[1235]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
 
 /** True when an error means that the database is out of reach for now, not that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    UNAVAILABLE.test(code) ||
-    /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
-  );
+  return UNAVAILABLE.test(code) || UNAVAILABLE_WORDS.test(error.message);
 }
+
+/** The same of `pg` itself, which has no codes for them. */
+const UNAVAILABLE_WORDS =
+  /timeout exceeded when trying to connect|Connection terminated|encountered a connection error and is not queryable/;
 
 /** Resolves when the database answers. */
 export async function checkDatabase(db: Queryable): Promise<void> {

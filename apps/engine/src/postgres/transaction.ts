@@ -1,6 +1,14 @@
 import type pg from "pg";
 
 /**
+ * How long a transaction may wait for its own process between two statements, in milliseconds: then it is rolled back.
+ * A process that is suspended, or whose machine is gone, would hold its locks for as long as nobody notices.
+ */
+export const IDLE_IN_TRANSACTION_MS = 5_000;
+
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+
+/**
  * Runs `work` in one transaction and commits it; any error rolls everything back and is thrown on.
  * A connection whose rollback fails is broken and leaves the pool.
  */
@@ -8,7 +16,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
   const client = await pool.connect();
   let broken = false;
   try {
-    await client.query("BEGIN");
+    await client.query(BEGIN);
     const result = await work(client);
     await client.query("COMMIT");
     return result;
