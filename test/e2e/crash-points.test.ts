@@ -145,8 +145,8 @@ async function expectNothingWrong(scene: Scene, ids: readonly string[]): Promise
   const { seed, stack, plans, ledger } = scene;
   const db = await connectTo(stack);
   const faults = checkHistories(stack.model.requests);
-  for (const [i, plan] of plans.entries())
-    faults.push(...(await checkSession(db, { id: ids[i] ?? "", plan, ledger })));
+  for (const [i, id] of ids.entries())
+    faults.push(...(await checkSession(db, { id, plan: plans[i] as Plan, ledger })));
   expect(faults, `TEST_SEED=${seed}`).toEqual([]);
 }
 

@@ -37,13 +37,16 @@ export function createLedger(): Ledger {
   };
 }
 
-/** The ledger for client processes: `GET /?key=…&call_id=…` answers with the value. */
+/** The ledger for client processes: `GET /?key=…&call_id=…&pid=…` answers with the value. */
 export async function serveLedger(
-  lookUp: (key: string, callId: string) => string | Promise<string>,
+  lookUp: (key: string, callId: string, pid: number) => string | Promise<string>,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const { searchParams } = new URL(request.url ?? "/", "http://ledger");
-    response.end(await lookUp(searchParams.get("key") ?? "", searchParams.get("call_id") ?? ""));
+    const [key = "", callId = "", pid] = ["key", "call_id", "pid"].map(
+      (name) => searchParams.get(name) ?? "",
+    );
+    response.end(await lookUp(key, callId, Number(pid)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -57,8 +60,10 @@ export async function serveLedger(
   };
 }
 
-/** Asks a served ledger. */
+/** Asks a served ledger, as a tool of this process. */
 export async function lookUpAt(url: string, key: string, callId: string): Promise<string> {
-  const response = await fetch(`${url}/?${new URLSearchParams({ key, call_id: callId })}`);
+  const response = await fetch(
+    `${url}/?${new URLSearchParams({ key, call_id: callId, pid: String(process.pid) })}`,
+  );
   return response.text();
 }

@@ -10,11 +10,11 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a port of 127.0.0.1. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** Starts a proxy to a port of 127.0.0.1; a function gives the one of the moment. */
+export async function startTcpProxy(target: number | (() => number)): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = connect(targetPort, "127.0.0.1");
+    const upstream = connect(typeof target === "number" ? target : target(), "127.0.0.1");
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
