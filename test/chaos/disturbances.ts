@@ -85,7 +85,7 @@ export async function disturb(
   const first = shuffle(kinds, random);
   const lots = kinds.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
   for (;;) {
-    await delay(random.integer(150, 900), undefined, { signal: options.signal }).catch(() => undefined);
+    await delay(random.integer(200, 1_200), undefined, { signal: options.signal }).catch(() => undefined);
     if (options.signal.aborted) return counts;
     const kind = first.pop() ?? random.pick(lots);
     options.tell(await kind.happen({ ...stage, random }));

@@ -36,8 +36,8 @@ const APIS = 2;
 const WORKERS = 2;
 const CLIENTS = 3;
 const API_KEY = "key-of-the-chaos-run";
-/** How likely a client is killed when one of its tools has had its effect. */
-const DEATH_AFTER_TOOL = 0.02;
+/** How likely a client is killed when one of its tools has had its effect, for the first time. */
+const DEATH_AFTER_TOOL = 0.03;
 /** The clients start their sessions within this part of the time. */
 const STARTING = 0.85;
 
@@ -70,9 +70,10 @@ export async function openStage(options: {
   let deathsAfterTool = 0;
   const world = keep(
     await serveLedger(async (key, callId, pid) => {
+      const isRepeat = ledger.valueOf(callId) !== undefined;
       const value = ledger.lookUp(key, callId);
       const client = clients.find((process) => process.pid === pid);
-      if (!client || random() >= DEATH_AFTER_TOOL) return value;
+      if (!client || isRepeat || random() >= DEATH_AFTER_TOOL) return value;
       deathsAfterTool++;
       client.kill();
       return value;

@@ -18,7 +18,9 @@ export interface PatientWire {
   send(method: string, path: string, options?: WireOptions): Promise<WireReply>;
 }
 
+/** The first wait before a retry, which doubles, and the longest, in milliseconds. */
 const RETRY_MS = 50;
+const LONGEST_RETRY_MS = 800;
 
 export function createPatientWire(options: PatientWireOptions): PatientWire {
   const { patienceMs = 30_000, onRetry } = options;
@@ -27,7 +29,7 @@ export function createPatientWire(options: PatientWireOptions): PatientWire {
   return {
     async send(method, path, request) {
       const deadline = performance.now() + patienceMs;
-      for (;;) {
+      for (let waitMs = RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
         const wire = wires[next % wires.length];
         if (!wire) throw new Error("A patient wire needs a base URL");
         const reply = await wire.send(method, path, request).catch((error: Error) => error);
@@ -38,7 +40,7 @@ export function createPatientWire(options: PatientWireOptions): PatientWire {
           throw new Error(`${method} ${path}: ${reason} for ${patienceMs} ms`);
         next++;
         const waitS = reply instanceof Error ? 0 : Number(reply.headers.get("retry-after"));
-        await delay(Math.max(RETRY_MS, waitS * 1_000));
+        await delay(Math.max(waitMs, waitS * 1_000));
       }
     },
   };
