@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePlans } from "../support/planned-sessions.ts";
 import { seeded } from "../support/seeded.ts";
 import { disturb } from "./disturbances.ts";
-import { type Closers, openStage } from "./open-stage.ts";
+import { type Closers, openStage, type Stage } from "./open-stage.ts";
 import { type ChaosReport, report } from "./report.ts";
 
 export interface ChaosOptions {
@@ -20,10 +20,12 @@ export interface ChaosOptions {
   signal?: AbortSignal;
 }
 
-/** How long sessions may take to end once nobody disturbs them any more, in milliseconds. */
-const CALM_MS = 45_000;
+/** How long nothing may happen before a run is given up, once nobody disturbs it any more, in milliseconds. */
+const STANDSTILL_MS = 20_000;
+/** How long sessions may take to end then at most, in milliseconds: a busy machine is slow. */
+const CALM_MS = 120_000;
 
-/** Runs it, for `seconds` and at most a minute more. */
+/** Runs it: for `seconds`, and until the sessions have ended, which is bounded too. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, seconds, tell, signal } = options;
   const plans = makePlans(options.sessions, seeded(seed));
@@ -32,16 +34,28 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const stage = await openStage({ ...options, seed: seed + 1, plans, closers });
     const scope = AbortSignal.any([AbortSignal.timeout(seconds * 1_000), ...(signal ? [signal] : [])]);
     const disturbances = await disturb(stage, { random: seeded(seed + 2), signal: scope, tell });
-    tell(`calm: the sessions have ${CALM_MS} ms to end`);
-    const allDone = Promise.all(stage.clients.map(({ done }) => done));
-    const tooLate = new AbortController();
-    await Promise.race([
-      allDone,
-      delay(CALM_MS, undefined, { signal: tooLate.signal }).catch(() => undefined),
-    ]);
-    tooLate.abort();
+    tell("calm");
+    await untilEnded(stage);
+    tell("the clients are done, or nothing happens any more");
     return await report({ stage, plans, disturbances });
   } finally {
     for (const close of closers.reverse()) await close();
+  }
+}
+
+/** Waits until all clients are done, while something still happens. */
+async function untilEnded({ clients, model, ledger, lines }: Stage): Promise<void> {
+  const ended = new AbortController();
+  void Promise.all(clients.map(({ done }) => done)).then(() => ended.abort());
+  const startedAt = performance.now();
+  let seen = "";
+  let movedAt = startedAt;
+  while (!ended.signal.aborted) {
+    const moved = `${model.requests.length} ${ledger.runs} ${lines.filter((line) => /^(receipt|created)/.test(line)).length}`;
+    const now = performance.now();
+    if (moved !== seen) movedAt = now;
+    seen = moved;
+    if (now - movedAt > STANDSTILL_MS || now - startedAt > CALM_MS) return;
+    await delay(250, undefined, { signal: ended.signal }).catch(() => undefined);
   }
 }

@@ -31,4 +31,5 @@ it.each(backends)(
     const disturbances = ["kills of workers", "kills of APIs", "restarts of Postgres", "crashes of Postgres"];
     for (const name of disturbances) expect(counts.get(name), name).toBeGreaterThan(0);
   },
+  180_000,
 );

@@ -18,6 +18,12 @@ export interface PoolOptions {
 /** How long a request waits for a free connection before it fails, in milliseconds. */
 const CONNECTION_TIMEOUT_MS = 5_000;
 
+/**
+ * How long a statement may take, in milliseconds: a database that does not answer must not hold requests for ever. Ours
+ * take a few; what a statement did that was given up is as unknown as when its connection breaks.
+ */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+
 /** Makes a pool; it connects when it is first used. */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -25,6 +31,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
   });
   pool.on("error", options.onError);
@@ -67,7 +74,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** The same of `pg` itself, which has no codes for them. */
 const UNAVAILABLE_WORDS =
-  /timeout exceeded when trying to connect|Connection terminated|encountered a connection error and is not queryable/;
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|encountered a connection error and is not queryable/;
+
+/** True when a statement was given up: its connection still waits for the answer, and nothing else can use it. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
 
 /** Resolves when the database answers. */
 export async function checkDatabase(db: Queryable): Promise<void> {

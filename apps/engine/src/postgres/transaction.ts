@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { isStatementTimeout } from "./pool.ts";
 
 /**
  * How long a transaction may wait for its own process between two statements, in milliseconds: then it is rolled back.
@@ -21,9 +22,12 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => {
-      broken = true;
-    });
+    broken = isStatementTimeout(error);
+    if (!broken) {
+      await client.query("ROLLBACK").catch(() => {
+        broken = true;
+      });
+    }
     throw error;
   } finally {
     client.release(broken);
