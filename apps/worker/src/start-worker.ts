@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { sweep, sweepExpired } from "@tandem/engine/commands/sweep";
 import { settleWithin } from "@tandem/engine/domain/time-limit";
@@ -21,6 +22,8 @@ const HAND_BACK_MS = 5_000;
 /** Starts a worker on an engine whose database is migrated. */
 export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker {
   const stopping = new AbortController();
+  // Every step that runs listens: that is no leak.
+  setMaxListeners(0, stopping.signal);
   const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
   const context = { engine, config, worker, stopping: stopping.signal };
   const consumer = engine.queue.consume((step) => runStep(context, step.sessionId), {
