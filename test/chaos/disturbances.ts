@@ -70,27 +70,29 @@ const ON_REDIS: Disturbance[] = [
 ];
 
 /**
- * Disturbs until the signal aborts: first each kind once, in a random order, then any. Whatever it takes down is up
+ * Disturbs for a time, and until each kind has happened once: first these, in a random order, then any. Whatever it takes down is up
  * again when it returns, but for processes, whose supervisors see to them.
  *
  * @returns how often each kind happened, by name
  */
 export async function disturb(
   stage: Stage,
-  options: { random: Random; signal: AbortSignal; tell: (line: string) => void },
+  options: { random: Random; seconds: number; signal?: AbortSignal; tell: (line: string) => void },
 ): Promise<Map<string, number>> {
   const { random } = options;
   const kinds = stage.redis ? [...ON_ANY, ...ON_REDIS] : ON_ANY;
   const counts = new Map(kinds.map(({ name }) => [name, 0]));
   const first = shuffle(kinds, random);
   const lots = kinds.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
-  for (;;) {
-    await delay(random.integer(200, 1_200), undefined, { signal: options.signal }).catch(() => undefined);
-    if (options.signal.aborted) return counts;
+  const end = performance.now() + options.seconds * 1_000;
+  while (first.length > 0 || performance.now() < end) {
+    await delay(random.integer(200, 1_200), undefined, options).catch(() => undefined);
+    if (options.signal?.aborted) break;
     const kind = first.pop() ?? random.pick(lots);
     options.tell(await kind.happen({ ...stage, random }));
     counts.set(kind.name, (counts.get(kind.name) ?? 0) + 1);
   }
+  return counts;
 }
 
 function shuffle<T>(list: readonly T[], random: Random): T[] {

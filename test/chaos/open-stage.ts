@@ -99,6 +99,7 @@ export async function openStage(options: {
   const workers = Array.from({ length: WORKERS }, (_, i) =>
     supervise(`worker ${i}`, paths.worker, { upWhen: /the worker takes steps/ }),
   );
+  await Promise.all([...apis, ...workers].map(({ isUp }) => isUp));
   const lines: string[] = [];
   const baseUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const common = { apiKey: API_KEY, ledgerUrl: world.url };

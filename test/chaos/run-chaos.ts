@@ -21,9 +21,9 @@ export interface ChaosOptions {
 }
 
 /** How long nothing may happen before a run is given up, once nobody disturbs it any more, in milliseconds. */
-const STANDSTILL_MS = 20_000;
+const STANDSTILL_MS = 45_000;
 /** How long sessions may take to end then at most, in milliseconds: a busy machine is slow. */
-const CALM_MS = 120_000;
+const CALM_MS = 150_000;
 
 /** Runs it: for `seconds`, and until the sessions have ended, which is bounded too. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -32,10 +32,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const closers: Closers = [];
   try {
     const stage = await openStage({ ...options, seed: seed + 1, plans, closers });
-    const scope = AbortSignal.any([AbortSignal.timeout(seconds * 1_000), ...(signal ? [signal] : [])]);
-    const disturbances = await disturb(stage, { random: seeded(seed + 2), signal: scope, tell });
+    const disturbances = await disturb(stage, {
+      ...{ random: seeded(seed + 2), seconds, tell },
+      ...(signal ? { signal } : {}),
+    });
     tell("calm");
-    await untilEnded(stage);
+    if (!signal?.aborted) await untilEnded(stage);
     tell("the clients are done, or nothing happens any more");
     return await report({ stage, plans, disturbances });
   } finally {

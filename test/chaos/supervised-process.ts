@@ -10,6 +10,8 @@ export interface SupervisedProcess {
   readonly kills: number;
   /** What it said when it failed by itself: it should never. */
   readonly crashes: string[];
+  /** Resolves when it has been up for the first time. */
+  isUp: Promise<void>;
   kill(): void;
   /** Stops it for a while, then lets it go on where it was. */
   freeze(forMs: number): Promise<void>;
@@ -34,17 +36,25 @@ export function superviseProcess(options: {
   let child: TestProcess | null = null;
   let isClosed = false;
   let kills = 0;
+  let sayUp: () => void = () => undefined;
+  const isUp = new Promise<void>((resolve) => {
+    sayUp = resolve;
+  });
+  const hear = (line: string) => {
+    if (upWhen.test(line)) sayUp();
+    onLine?.(line);
+  };
 
   const run = async () => {
     while (!isClosed) {
-      const current = startProcess({ ...options, ...(onLine ? { onLine } : {}) });
+      const current = startProcess({ ...options, onLine: hear });
       child = current;
       const { code, signal } = await current.exited;
       child = null;
       if (isClosed || code === 0) return;
-      const isUp = current.stdout.some((line) => upWhen.test(line));
+      const wasUp = current.stdout.some((line) => upWhen.test(line));
       const forgotten = current.stdout.filter((line) => line.includes("was rejected and not handled"));
-      if (signal === null && (isUp || current.stderr.length > 0))
+      if (signal === null && (wasUp || current.stderr.length > 0))
         crashes.push(
           `${name} ended with ${code}: ${[...current.stdout.slice(-5), ...current.stderr].join("\n")}`,
         );
@@ -62,6 +72,7 @@ export function superviseProcess(options: {
       return kills;
     },
     crashes,
+    isUp,
     kill() {
       if (child) kills++;
       child?.kill("SIGKILL");

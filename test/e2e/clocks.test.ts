@@ -29,7 +29,7 @@ async function startShifted(stack: TestStack, shiftMs: number): Promise<TestProc
     CLOCK_SHIFT_MS: String(shiftMs),
   };
   const worker = startProcess({ entry: programs.paths.worker, env });
-  const [line] = await worker.waitForLine(/.*the worker takes steps.*/);
+  const [line] = await worker.waitForLine(/.*the worker takes steps.*/, 90_000);
   // That the shift works at all.
   expect(Math.abs(JSON.parse(line).time - Date.now() - shiftMs)).toBeLessThan(60_000);
   return worker;

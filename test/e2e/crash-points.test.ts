@@ -13,8 +13,8 @@ import { chooseSeed, type Random, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const SESSIONS = 8;
-const CRASHES = 4;
+const SESSIONS = 6;
+const CRASHES = 3;
 const timing = { TANDEM_LEASE_MS: "600", TANDEM_SWEEP_MS: "150" };
 
 const entries = {
@@ -104,7 +104,7 @@ async function startCrashingApis(scene: Scene) {
   const apis = Array.from({ length: CRASHES }, () =>
     scene.startCrashing("crashingApi", "before queueing", 2),
   );
-  const lines = await Promise.all(apis.map((api) => api.waitForLine(/listens on (\S+)/)));
+  const lines = await Promise.all(apis.map((api) => api.waitForLine(/listens on (\S+)/, 90_000)));
   const wires = lines.map(([, baseUrl = ""]) =>
     createPatientWire({ baseUrls: [baseUrl, scene.stack.baseUrl], apiKey }),
   );

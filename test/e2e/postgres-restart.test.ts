@@ -43,7 +43,9 @@ async function open(backend: "postgres" | "redis") {
     startProcess({ entry: programs.paths.worker, env }),
     ...ports.map((port) => startProcess({ entry: programs.paths.api, env: { ...env, PORT: String(port) } })),
   ];
-  await Promise.all(processes.map((child) => child.waitForLine(/Server listening|the worker takes steps/)));
+  await Promise.all(
+    processes.map((child) => child.waitForLine(/Server listening|the worker takes steps/, 90_000)),
+  );
   return {
     postgres,
     processes,

@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
+import { TandemError } from "./errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { cpuTimeMs, TimeLimitError, withTimeLimit } from "./time-limit.ts";
 
@@ -25,7 +26,11 @@ export interface SchemaFault {
   msg: string;
 }
 
-/** Says why a schema cannot be taken, or null when it can. */
+/**
+ * Says why a schema cannot be taken, or null when it can.
+ *
+ * @throws {TandemError} `unavailable` when the machine is too busy to tell
+ */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
   if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) {
     return { path: [], msg: `the schema is longer than ${MAX_SCHEMA_CHARACTERS} characters` };
@@ -39,6 +44,7 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
  *
  * @param limitMs longest time for the check, in milliseconds
  * @returns the faults in words, empty when the value fits
+ * @throws {TandemError} `unavailable` when the machine is too busy to tell
  */
 export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
   try {
@@ -46,6 +52,7 @@ export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = 
     if (withTimeLimit(limitMs, () => validate(value))) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
+    if (error instanceof TandemError) throw error;
     return [`the value cannot be checked against the schema: ${messageOf(error)}`];
   }
 }
@@ -124,6 +131,7 @@ function findCompileFault(schema: JsonObject): SchemaFault | null {
     withTimeLimit(CHECK_LIMIT_MS, () => validate({}));
     return null;
   } catch (error) {
+    if (error instanceof TandemError) throw error;
     return { path: [], msg: `the schema is not valid: ${messageOf(error)}` };
   }
 }
@@ -176,7 +184,7 @@ function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFuncti
       return ajvs[draft].compile(schema);
     });
   } catch (error) {
-    if (error instanceof TimeLimitError) replaceCompiler();
+    if (error instanceof TimeLimitError || error instanceof TandemError) replaceCompiler();
     throw error;
   } finally {
     // Ajv keeps each compiled schema for good; the bounded map above is our cache.

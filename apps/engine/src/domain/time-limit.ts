@@ -1,6 +1,7 @@
 // Limits on time: for code that a caller's input can make arbitrarily slow, as a regular expression, and for answers
 // of parts that may be away.
 import { createContext, Script } from "node:vm";
+import { TandemError } from "./errors.ts";
 
 /** The work took longer than it may. */
 export class TimeLimitError extends Error {
@@ -13,7 +14,7 @@ export class TimeLimitError extends Error {
 const context = createContext({ work: null });
 const script = new Script("work()");
 
-/** Most attempts at work that the machine gave no time to. */
+/** Most attempts at work that the machine gave no time to; each may take longer than the one before. */
 const MAX_ATTEMPTS = 5;
 
 /**
@@ -22,6 +23,7 @@ const MAX_ATTEMPTS = 5;
  * that ran out of time because the machine was busy, or the process suspended, is begun again, so it must be repeatable.
  *
  * @throws {TimeLimitError}
+ * @throws {TandemError} `unavailable` when the machine never gave it its time: that says nothing about the work
  */
 export function withTimeLimit<T>(limitMs: number, work: () => T): T {
   const outer = context.work;
@@ -30,17 +32,19 @@ export function withTimeLimit<T>(limitMs: number, work: () => T): T {
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        return script.runInContext(context, { timeout: limitMs }) as T;
+        return script.runInContext(context, { timeout: limitMs * attempt }) as T;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-        const isStarved = cpuTimeMs() - startedAt < limitMs;
-        if (!isStarved || attempt === MAX_ATTEMPTS) throw new TimeLimitError(limitMs);
+        if (cpuTimeMs() - startedAt >= limitMs) throw new TimeLimitError(limitMs);
+        if (attempt === MAX_ATTEMPTS) throw new TandemError("unavailable", BUSY);
       }
     }
   } finally {
     context.work = outer;
   }
 }
+
+const BUSY = "The server is too busy to check this now; try again shortly.";
 
 /** How long this process has computed, in milliseconds. */
 export function cpuTimeMs(): number {
