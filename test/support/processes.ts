@@ -32,8 +32,10 @@ export function startProcess(options: {
   entry: string;
   env?: Record<string, string>;
   args?: string[];
+  /** Told of each line on standard output. */
+  onLine?: (line: string) => void;
 }): TestProcess {
-  const { entry, env = {}, args = [] } = options;
+  const { entry, env = {}, args = [], onLine } = options;
   const flags = entry.endsWith(".ts") ? sourceFlags : [];
   const child = spawn(process.execPath, [...flags, entry, ...args], {
     cwd: repositoryRoot,
@@ -41,7 +43,7 @@ export function startProcess(options: {
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (child.pid === undefined) throw new Error(`${entry} could not be started`);
-  const stdout = collectLines(child.stdout);
+  const stdout = collectLines(child.stdout, onLine);
   const stderr = collectLines(child.stderr);
   const exited = waitForExit(child);
   let hasExited = false;
@@ -86,9 +88,12 @@ function bareEnvironment(): Record<string, string> {
   );
 }
 
-function collectLines(stream: Readable): string[] {
+function collectLines(stream: Readable, onLine?: (line: string) => void): string[] {
   const lines: string[] = [];
-  createInterface({ input: stream }).on("line", (line) => lines.push(line));
+  createInterface({ input: stream }).on("line", (line) => {
+    lines.push(line);
+    onLine?.(line);
+  });
   return lines;
 }
 

@@ -9,7 +9,7 @@ import { type RunningWorker, startWorker } from "@tandem/worker/start-worker";
 import pino from "pino";
 import { createTestDatabase } from "./database.ts";
 import { type FakeModel, type ModelScript, startFakeModel } from "./fake-model-server.ts";
-import { hasRedis, startRedis } from "./redis.ts";
+import { hasRedis, startRedis, type TestRedis } from "./redis.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 /** The queue backends that this machine can test. */
@@ -36,6 +36,7 @@ export interface TestStack {
   databaseUrl: string;
   engine: Engine;
   databaseProxy: TcpProxy | null;
+  redis: TestRedis | null;
   /** The settings of its processes, for more of them. */
   env: Record<string, string>;
   model: FakeModel;
@@ -106,6 +107,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     baseUrl: api.baseUrl,
     databaseUrl: database.url,
     databaseProxy,
+    redis,
     env,
     engine,
     model,

@@ -7,20 +7,26 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Listens again, on the same port. */
   mend(): Promise<void>;
+  /** Passes nothing on any more, and breaks nothing: a server that is too slow to answer. */
+  stall(): void;
+  /** Passes on again, what came meanwhile too. */
+  resume(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a port of 127.0.0.1. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** Starts a proxy to a port of 127.0.0.1; a function gives the one of the moment. */
+export async function startTcpProxy(target: number | (() => number)): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let isStalled = false;
   const server = createServer((client) => {
-    const upstream = connect(targetPort, "127.0.0.1");
+    const upstream = connect(typeof target === "number" ? target : target(), "127.0.0.1");
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from);
       from.pipe(to);
+      if (isStalled) from.pause();
       from.on("error", () => undefined);
       from.on("close", () => {
         sockets.delete(from);
@@ -41,6 +47,14 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     port: address.port,
     cut,
     mend: () => listen(address.port),
+    stall() {
+      isStalled = true;
+      for (const socket of sockets) socket.pause();
+    },
+    resume() {
+      isStalled = false;
+      for (const socket of sockets) socket.resume();
+    },
     close: () => (server.listening ? cut() : Promise.resolve()),
   };
 }

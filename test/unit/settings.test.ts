@@ -134,6 +134,12 @@ describe("an error of a model request", () => {
     expect(judge(api(429, { "retry-after": "soon" })).retryInMs).toBe(1_000);
   });
 
+  it("measures a Retry-After that is a date by the provider's own clock", () => {
+    const date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    const headers = { date, "retry-after": "Sun, 06 Nov 1994 08:49:44 GMT" };
+    expect(judge(api(429, headers)).retryInMs).toBe(7_000);
+  });
+
   it("shows no secret", () => {
     const refused = new APICallError({
       message: "key s3cret is wrong",

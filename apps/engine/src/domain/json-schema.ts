@@ -4,8 +4,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
+import { TandemError } from "./errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson, toOrdinaryJson } from "./json.ts";
-import { withTimeLimit } from "./time-limit.ts";
+import { cpuTimeMs, withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
 const MAX_SCHEMA_CHARACTERS = 65_536;
@@ -25,7 +26,11 @@ export interface SchemaFault {
   msg: string;
 }
 
-/** Says why a schema cannot be taken, or null when it can. */
+/**
+ * Says why a schema cannot be taken, or null when it can.
+ *
+ * @throws {TandemError} `unavailable` when the machine is too busy to tell
+ */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
   if (stringifyJson(schema).length > MAX_SCHEMA_CHARACTERS) {
     return { path: [], msg: `the schema is longer than ${MAX_SCHEMA_CHARACTERS} characters` };
@@ -40,6 +45,7 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
  *
  * @param limitMs longest time for the check, in milliseconds
  * @returns the faults in words, empty when the value fits
+ * @throws {TandemError} `unavailable` when the machine is too busy to tell
  */
 export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
   try {
@@ -48,6 +54,7 @@ export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = 
     if (withTimeLimit(limitMs, () => validate(ordinary))) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
+    if (error instanceof TandemError) throw error;
     return [`the value cannot be checked against the schema: ${messageOf(error)}`];
   }
 }
@@ -60,9 +67,9 @@ export function createValueChecker(budgetMs: number): ValueChecker {
   let leftMs = budgetMs;
   return (schema, value) => {
     if (leftMs < 1) return ["the value was not checked: the values before it took all the time"];
-    const startedAt = performance.now();
+    const startedAt = cpuTimeMs();
     const faults = findValueFaults(schema, value, Math.ceil(Math.min(leftMs, CHECK_LIMIT_MS)));
-    leftMs -= performance.now() - startedAt;
+    leftMs -= cpuTimeMs() - startedAt;
     return faults;
   };
 }
@@ -126,6 +133,7 @@ function findCompileFault(schema: JsonObject): SchemaFault | null {
     withTimeLimit(CHECK_LIMIT_MS, () => validate({}));
     return null;
   } catch (error) {
+    if (error instanceof TandemError) throw error;
     return { path: [], msg: `the schema is not valid: ${messageOf(error)}` };
   }
 }

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Queryable } from "./pool.ts";
+import { type Queryable, STATEMENT_TIMEOUT_MS } from "./pool.ts";
 
 /** The channel of wake-ups. Every process listens on it. */
 const CHANNEL = "tandem_wake";
@@ -14,5 +14,7 @@ export async function startListening(client: pg.Client, onPayload: (payload: str
   client.on("notification", (message) => {
     if (message.channel === CHANNEL && message.payload) onPayload(message.payload);
   });
-  await client.query(`LISTEN ${CHANNEL}`);
+  // Whoever listens comes again when this fails; `pg` takes the time limit here too, which its type does not say.
+  const listen = { text: `LISTEN ${CHANNEL}`, query_timeout: STATEMENT_TIMEOUT_MS };
+  await client.query(listen as pg.QueryConfig);
 }

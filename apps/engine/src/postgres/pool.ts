@@ -19,6 +19,12 @@ export interface PoolOptions {
 /** How long a request waits for a free connection before it fails, in milliseconds. */
 const CONNECTION_TIMEOUT_MS = 5_000;
 
+/**
+ * How long a statement may take, in milliseconds: a database that does not answer must not hold requests for ever. Ours
+ * take a few; what a statement did that was given up is as unknown as when its connection breaks.
+ */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+
 /** Makes a pool; it connects when it is first used. */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -26,6 +32,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
     types,
   });
@@ -62,17 +69,24 @@ export async function connectClient(url: string, applicationName: string): Promi
   return client;
 }
 
-/** SQLSTATE classes and Node codes of an unreachable or overloaded database. */
-const UNAVAILABLE = /^(08|53|57P0[123]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
+/** SQLSTATE classes and Node codes of an unreachable or overloaded database, or of a connection that it ended. */
+const UNAVAILABLE =
+  /^(08|25P0[34]|53|57P0[1235]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
 
 /** True when an error means that the database is out of reach for now, not that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    UNAVAILABLE.test(code) ||
-    /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
-  );
+  return UNAVAILABLE.test(code) || UNAVAILABLE_WORDS.test(error.message);
+}
+
+/** The same of `pg` itself, which has no codes for them. */
+const UNAVAILABLE_WORDS =
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|encountered a connection error and is not queryable/;
+
+/** True when a statement was given up: its connection still waits for the answer, and nothing else can use it. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
 }
 
 /** Resolves when the database answers. */

@@ -1,4 +1,13 @@
 import type pg from "pg";
+import { isStatementTimeout } from "./pool.ts";
+
+/**
+ * How long a transaction may wait for its own process between two statements, in milliseconds: then it is rolled back.
+ * A process that is suspended, or whose machine is gone, would hold its locks for as long as nobody notices.
+ */
+export const IDLE_IN_TRANSACTION_MS = 5_000;
+
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
 
 /**
  * Runs `work` in one transaction and commits it; any error rolls everything back and is thrown on.
@@ -8,14 +17,17 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
   const client = await pool.connect();
   let broken = false;
   try {
-    await client.query("BEGIN");
+    await client.query(BEGIN);
     const result = await work(client);
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => {
-      broken = true;
-    });
+    broken = isStatementTimeout(error);
+    if (!broken) {
+      await client.query("ROLLBACK").catch(() => {
+        broken = true;
+      });
+    }
     throw error;
   } finally {
     client.release(broken);

@@ -5,7 +5,8 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
-import { surviveBrokenConnections } from "../postgres/pool.ts";
+import { STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
+import { IDLE_IN_TRANSACTION_MS } from "../postgres/transaction.ts";
 
 /** Where steps are put by whoever makes one due. */
 export interface StepQueue {
@@ -155,7 +156,8 @@ function postgresBackend(options: StepQueueOptions): Backend {
     connectionString: options.databaseUrl,
     max: QUEUE_POOL_MAX,
     application_name: "tandem-queue",
-    options: `-c search_path=${QUEUE_SCHEMA}`,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+    options: `-c search_path=${QUEUE_SCHEMA} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
     keepAlive: true,
   });
   pool.on("error", ({ message }) => {

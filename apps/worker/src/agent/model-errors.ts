@@ -99,9 +99,11 @@ const SENSELESS = [
 
 function readRetryAfter(error: unknown): number {
   if (!APICallError.isInstance(error)) return 0;
-  const value = error.responseHeaders?.["retry-after"];
+  const { "retry-after": value, date } = error.responseHeaders ?? {};
   if (value === undefined) return 0;
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  // A date is of the provider's clock, and so is the reply's own date: ours may be minutes off.
+  const nowMs = Date.parse(date ?? "") || Date.now();
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : 0;
 }
 

@@ -1,0 +1,81 @@
+// The death of a process at a named point of its work: the engine's own parts, with a SIGKILL in between.
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "@tandem/engine/engine";
+
+/** Where a process dies, in the words of the design. */
+export type CrashPoint =
+  /** A change that makes a step due is committed; its job is not in the queue. */
+  | "before queueing"
+  /** A step is claimed and committed; its model has not been asked. */
+  | "after the claim"
+  /** The model has answered; nothing of it is written. */
+  | "after the reply"
+  /** The effects of a step are written, and not committed. */
+  | "before the commit"
+  /** A tool has run; its result is not posted. */
+  | "before posting";
+
+/** Reads CRASH_AT, CRASH_PASS (at which pass of the point, from 1) and CRASH_DELAY_MS (how long after). */
+function readCrash(env: NodeJS.ProcessEnv) {
+  return { at: env.CRASH_AT, pass: Number(env.CRASH_PASS ?? 1), delayMs: Number(env.CRASH_DELAY_MS ?? 0) };
+}
+
+const crash = readCrash(process.env);
+let passes = 0;
+
+/** Passes a point, or dies there: then it never returns. Whatever else the process does goes on until it is dead. */
+export async function pass(point: CrashPoint): Promise<void> {
+  if (point !== crash.at || ++passes < crash.pass) return;
+  await delay(crash.delayMs);
+  process.kill(process.pid, "SIGKILL");
+  await new Promise(() => undefined);
+}
+
+/** Puts the points that are in an engine's way into it. */
+export function crashInside(engine: Engine): Engine {
+  const { queue, pool } = engine;
+  const add = queue.add.bind(queue);
+  queue.add = async (step, options) => {
+    // What a sweep puts back was due before.
+    if (step.putBack === undefined) await pass("before queueing");
+    return add(step, options);
+  };
+  const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
+  pool.connect = ((callback?: (...args: unknown[]) => void) =>
+    callback
+      ? pool.constructor.prototype.connect.call(pool, callback)
+      : connect().then(crashInTransaction)) as never;
+  return engine;
+}
+
+type Query = (...args: unknown[]) => Promise<unknown>;
+type PoolClient = { query: Query; release: (broken?: boolean) => void };
+
+function crashInTransaction(client: PoolClient): PoolClient {
+  const query = client.query.bind(client);
+  let isClaim = false;
+  let isStep = false;
+  return Object.assign(Object.create(client), {
+    query: (async (...args) => {
+      const [text, values] = args;
+      isClaim ||= String(text).includes("SET fence = fence + 1, claims = claims + 1");
+      isStep ||= JSON.stringify(values ?? null).includes("policy_event");
+      if (text === "COMMIT" && isStep) await pass("before the commit");
+      const result = await query(...args);
+      if (text === "COMMIT" && isClaim) await pass("after the claim");
+      return result;
+    }) satisfies Query,
+    release: client.release.bind(client),
+  });
+}
+
+/** Puts the point between a model's reply and its effects into `fetch`. */
+export function crashAfterReplies(): void {
+  const original = globalThis.fetch;
+  globalThis.fetch = async (...args) => {
+    const response = await original(...args);
+    const body = await response.arrayBuffer();
+    await pass("after the reply");
+    return new Response(body, response);
+  };
+}
