@@ -57,6 +57,21 @@ it("two calls that take turns again and again end the session too", async () => 
   expect(asked).toBe(6);
 });
 
+it("the same calls side by side, turn after turn, count as turns", async () => {
+  const cities = ["Rome", "Oslo", "Bern", "Kyiv"];
+  script = () => ({ toolCalls: cities.map((city) => ({ name: "get_weather", arguments: { city } })) });
+  const { seen, asked } = await run({ repeat_limit: 3 }, sunny);
+  expect(seen.reason).toBe("repeat_limit");
+  expect(asked).toBe(3);
+});
+
+it.each(["environment", "model", "server"])("the same error counts with origin %s too", async (origin) => {
+  let n = 0;
+  script = () => ask(`City ${n++}`);
+  const { seen } = await run({ error_limit: 3 }, (call) => ({ ...broken(call), origin }));
+  expect(seen.reason).toBe("error_limit");
+});
+
 it("calls that differ go on, and a message begins the count anew", async () => {
   let n = 0;
   script = (request) =>

@@ -1,3 +1,4 @@
+import { expireSession } from "@tandem/engine/commands/expire-session";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { lastToolResults, type ModelScript } from "../support/fake-model-server.ts";
 import { createGate, type Gate } from "../support/gate.ts";
@@ -34,7 +35,9 @@ const requestsOf = (text: string) =>
 
 describe.each(backends)("steering on %s", (backend) => {
   beforeAll(async () => {
-    stack = await startStack({ backend, script: (...args) => script(...args) });
+    // Sweeps are rare: what is prompt is so without them.
+    const env = { TANDEM_SWEEP_MS: "15000" };
+    stack = await startStack({ backend, env, script: (...args) => script(...args) });
     wire = createWire(stack.baseUrl, apiKey);
   });
   afterEach(() => {
@@ -221,15 +224,16 @@ describe.each(backends)("steering on %s", (backend) => {
     const waiting = (await statusOf(id)).waiting_on;
     expect(waiting.what).toBe("message");
     expect(Date.parse(waiting.deadline) - Date.parse(waiting.since)).toBeGreaterThan(500_000);
+    const held = gate();
     script = async (request) => {
-      await gate().opened;
+      await held.opened;
       return { text: `Answer ${request.body.messages.filter(({ role }) => role === "user").length}` };
     };
     await wire.post(`/sessions/${id}/messages`, { message: "And now?" });
     const now = (await wire.get(`/sessions/${id}/changes`)).body;
     expect(now).toMatchObject({ status: "running", answer: null, outcome: null });
     await waitFor(() => requestsOf("And now?").length === 1, { what: "the model request" });
-    for (const made of gates) made.open();
+    held.open();
     const again = await wire.until(id, "idle");
     expect(again.answer).toBe("Answer 2");
     await wire.send("DELETE", `/sessions/${id}`);
@@ -239,11 +243,90 @@ describe.each(backends)("steering on %s", (backend) => {
 
   it("does not count the wait for a message while an idle session is paused", async () => {
     script = () => ({ text: "Idle." });
-    const id = await create({ idle_timeout_s: 1 });
+    const id = await create({ idle_timeout_s: 600 });
     await wire.until(id, "idle");
+    const idleUntil = async () => {
+      const { rows } = await stack.engine.pool.query("SELECT idle_until FROM sessions WHERE id = $1", [id]);
+      return rows[0].idle_until as Date | null;
+    };
+    const before = await idleUntil();
     await steer(id, "pause");
-    expect((await statusOf(id)).waiting_on).toMatchObject({ what: "resume", deadline: null });
+    expect(await idleUntil()).toBeNull();
+    await expireSession(stack.engine, id);
+    expect((await statusOf(id)).status).toBe("paused");
     await steer(id, "resume");
+    expect(Number(await idleUntil())).toBeGreaterThan(Number(before));
+    await stack.engine.pool.query("UPDATE sessions SET idle_until = now() WHERE id = $1", [id]);
+    await expireSession(stack.engine, id);
+    expect((await wire.until(id, "completed")).reason).toBe("idle_timeout");
+  });
+
+  it("ends an idle session's new task in time, promptly", async () => {
+    script = () => ({ text: "Idle." });
+    const id = await create({ idle_timeout_s: 600, max_time_s: 1, messages: "prompt again" });
+    await wire.until(id, "idle");
+    script = (request) => (request.body.tools ? { hang: true } : { text: "In time." });
+    await wire.post(`/sessions/${id}/messages`, { message: "Hang, please" });
+    expect((await wire.until(id, "timed_out")).answer).toBe("In time.");
+  });
+
+  it("starts a session again, with tools, for a message that the forced answer did not see", async () => {
+    const held = gate();
+    script = (request) => (request.body.tools ? askThenAnswer(request, 0) : { text: "Forced." });
+    const id = await create({ messages: "forced and stale" });
+    await wire.until(id, "awaiting_tool_results");
+    script = async (request) => {
+      if (!request.body.tools) await held.opened;
+      return request.body.tools ? { text: "Seen." } : { text: "Forced." };
+    };
+    await steer(id, "force_answer");
+    await waitFor(() => requestsOf("forced and stale").length === 2, { what: "the last step" });
+    await wire.post(`/sessions/${id}/messages`, { message: "One more thing" });
+    held.open();
+    const done = await waitFor(
+      async () => {
+        const seen = (await wire.get(`/sessions/${id}/changes`)).body;
+        return seen.answer === "Seen." && seen;
+      },
+      { what: "the answer that saw the message" },
+    );
+    const answers = done.new_events.filter(
+      ({ data }: { data: { kind?: string } }) => data.kind === "answer_event",
+    );
+    expect(answers.map(({ data }: { data: { answer: string } }) => data.answer)).toEqual([
+      "Forced.",
+      "Seen.",
+    ]);
+    expect(done.reason).toBe("answered");
+  });
+
+  it("keeps a message that a cancel leaves unanswered in the history", async () => {
+    const held = gate();
+    script = async () => {
+      await held.opened;
+      return { text: "Never." };
+    };
+    const id = await create({ messages: "cancel me" });
+    await waitFor(() => requestsOf("cancel me").length === 1, { what: "the model request" });
+    await wire.post(`/sessions/${id}/messages`, { message: "Unheard" });
+    await wire.send("DELETE", `/sessions/${id}`);
+    const kinds = kindsOf((await wire.get(`/sessions/${id}/changes`)).body.new_events);
+    expect(kinds.slice(-2)).toEqual(["message_event", "AgentCompletionEvent"]);
+  });
+
+  it("tells of a restart in the events at once", async () => {
+    script = () => ({ text: "Once." });
+    const id = await create();
+    const { next_index: end } = await wire.until(id, "completed");
+    const held = gate();
+    script = async () => {
+      await held.opened;
+      return { text: "Twice." };
+    };
+    await wire.post(`/sessions/${id}/messages`, { message: "Again" });
+    const news = (await wire.get(`/sessions/${id}/changes?from_index=${end}`)).body;
+    expect(news.new_events[0].type).toBe("RequestStartEvent");
+    held.open();
     await wire.until(id, "completed");
   });
 
@@ -303,6 +386,7 @@ describe.each(backends)("steering on %s", (backend) => {
       what: "the last step",
     });
     await stack.engine.pool.query("UPDATE sessions SET time_limit_at = now() WHERE id = $1", [id]);
+    await expireSession(stack.engine, id);
     const done = await wire.until(id, "timed_out");
     expect(done).toMatchObject({ answer: null, error_code: "timeout", reason: "max_time" });
     const last = requestsOf("never answers").at(-1);

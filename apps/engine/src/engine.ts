@@ -80,12 +80,12 @@ export function createEngine(options: EngineOptions): Engine {
  * A queue that is away costs time, not the step: the sweep finds it.
  */
 export async function announce(engine: Engine, change: SessionChange): Promise<void> {
-  const { sessionId, fence, due, timerInMs } = change;
+  const { sessionId, fence, due, timer } = change;
   engine.wake.publish(sessionId);
   const jobs: Promise<void>[] = [];
   if (due === "now") jobs.push(engine.queue.add({ sessionId, fence }));
   else if (typeof due === "object") jobs.push(engine.queue.add({ sessionId, fence }, { delayMs: due.inMs }));
-  if (timerInMs !== null) jobs.push(engine.queue.addTimer({ sessionId, fence }, { delayMs: timerInMs }));
+  if (timer) jobs.push(engine.queue.addTimer({ sessionId, fence }, timer));
   await Promise.all(jobs).catch((error: unknown) => {
     engine.log.warn({ err: error, session: sessionId }, "a due step was not queued; the sweep will do it");
   });

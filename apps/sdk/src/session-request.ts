@@ -20,7 +20,7 @@ export interface SessionOptions {
   maxTimeS?: number | undefined;
   /** How long the session stays open for a message after each answer, in seconds. Default: it ends with the answer. */
   idleTimeoutS?: number | undefined;
-  /** How often in a row a call with the same arguments may be made; null for any number. Default: 50. */
+  /** In how many turns in a row the same calls may be made; null for any number. Default: 50. */
   repeatLimit?: number | null | undefined;
   /** In how many turns in a row the same error may come back; null for any number. Default: 25. */
   errorLimit?: number | null | undefined;

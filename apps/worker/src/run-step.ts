@@ -6,6 +6,7 @@ import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step"
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { type FinishedStep, finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
+import type { StoredEvent } from "@tandem/engine/domain/events";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { createAbortScope } from "./abort-scope.ts";
@@ -118,11 +119,13 @@ async function takeTurn(
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
+  const { events } = step;
+  if (events === null) return { error: HISTORY_TOO_LARGE, reason: "internal", retryInMs: null };
   const isLast = findLastStep(step.session) !== null;
-  const stop = findReachedLimit(step.events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
+  const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    return toEffects(step, await callModel(step, config, abort));
+    return toEffects({ ...step, events }, await callModel({ ...step, events }, config, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -137,11 +140,16 @@ async function takeTurn(
   }
 }
 
+const HISTORY_TOO_LARGE = "The session's history has over 256,000,000 bytes; no model takes as much.";
+
+/** A step whose history was read. */
+type ReadStep = ClaimedStep & { events: StoredEvent[] };
+
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
-  step: ClaimedStep,
+  step: ReadStep,
   config: WorkerConfig,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
@@ -160,7 +168,7 @@ async function callModel(
   }
 }
 
-function toEffects(step: ClaimedStep, result: LanguageModelV3GenerateResult): Effects {
+function toEffects(step: ReadStep, result: LanguageModelV3GenerateResult): Effects {
   const { session, events } = step;
   const reply = readReply(result, collectProviderIds(events));
   const decision = decideOutcome(reply, {

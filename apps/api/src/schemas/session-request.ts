@@ -95,7 +95,7 @@ export const SessionRequest = Type.Object(
     ),
     repeat_limit: limit(
       DEFAULT_REPEAT_LIMIT,
-      "How often in a row a call with the same arguments may be made.",
+      "In how many turns in a row the same calls with the same arguments may be made, or two or three that alternate.",
     ),
     error_limit: limit(DEFAULT_ERROR_LIMIT, "In how many turns in a row the same error may come back."),
     token_budget: Type.Optional(

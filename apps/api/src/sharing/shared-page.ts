@@ -1,5 +1,6 @@
 // A shared session as a page for people: what was said and done, as text. No scripts, nothing from elsewhere.
 import { createHash } from "node:crypto";
+import { parseJson, stringifyJson } from "@tandem/engine/domain/json";
 
 /** What the page shows. */
 export interface SharedPage {
@@ -21,13 +22,13 @@ export const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Most characters shown of one event; the JSON has them all. */
-const MAX_TEXT = 20_000;
+/** Most characters of an event that are read and shown; the JSON has them all. */
+export const MAX_TEXT = 20_000;
 
 /** The page's HTML. Links are relative, so that they hold behind any proxy. */
 export function toSharedPage(shared: SharedPage): string {
   const { token, status, error, total, page, size } = shared;
-  const events = (JSON.parse(`[${shared.events ?? ""}]`) as ShownEvent[]).map(toArticle).join("\n");
+  const events = (parseJson(`[${shared.events ?? ""}]`) as unknown as ShownEvent[]).map(toArticle).join("\n");
   const link = (to: number, text: string) =>
     `<a rel="nofollow" href="${escapeHtml(token)}?page=${to}">${text}</a>`;
   const links = [
@@ -53,8 +54,7 @@ interface ShownEvent {
 }
 
 function toArticle({ timestamp, type, data }: ShownEvent): string {
-  const text = toWords(data);
-  const shown = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  const shown = typeof data.cut === "string" ? `${data.cut}…` : toWords(data);
   const head = `${escapeHtml(String(data.kind ?? type))} <small>${escapeHtml(timestamp)}</small>`;
   return `<section><p>${head}</p>${shown === "" ? "" : `<pre>${escapeHtml(shown)}</pre>`}</section>`;
 }
@@ -66,10 +66,10 @@ function toWords({ kind, ...data }: Record<string, unknown>): string {
     return data.content.map((part) => (typeof part === "string" ? part : "[image]")).join("\n");
   }
   if (kind === "policy_event" && Array.isArray(data.tool_reqs)) {
-    const calls = data.tool_reqs.map((call) => `${call.tool_name} ${JSON.stringify(call.args)}`);
+    const calls = data.tool_reqs.map((call) => `${call.tool_name} ${stringifyJson(call.args)}`);
     return [data.content, ...calls].filter(Boolean).join("\n");
   }
-  return Object.keys(data).length === 0 ? "" : JSON.stringify(data, null, 2);
+  return Object.keys(data).length === 0 ? "" : stringifyJson(data);
 }
 
 const ENTITIES: Record<string, string> = {

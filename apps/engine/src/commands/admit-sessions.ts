@@ -18,8 +18,16 @@ import { type SessionChange, updateSession } from "../postgres/update-session.ts
 const ADMIT_AT_ONCE = 100;
 
 /**
- * Whether a session that wants to start must wait for a slot. Those that wait already come first. Holds the
- * organization's admission lock until the transaction ends.
+ * Holds the organization's slots until the transaction ends, when they are limited. Must come before the transaction locks
+ * a session: who admits sessions holds the slots and then locks them.
+ */
+export async function holdSlots(tx: pg.ClientBase, engine: Engine, organizationId: string): Promise<void> {
+  if (engine.maxActiveSessions > 0) await lockAdmission(tx, organizationId);
+}
+
+/**
+ * Whether a session that wants to start must wait for a slot. Those that wait already come first. Holds the slots; see
+ * {@link holdSlots}.
  *
  * @param queues false for a session that would rather be refused
  * @throws {TandemError} `session_limit` when there is no free slot and the session does not queue
@@ -31,7 +39,7 @@ export async function mustQueue(
 ): Promise<boolean> {
   const limit = engine.maxActiveSessions;
   if (limit === 0) return false;
-  await lockAdmission(tx, session.organizationId);
+  await holdSlots(tx, engine, session.organizationId);
   const active = await countActive(tx, session.organizationId);
   const free = Math.max(0, limit - active);
   const isFull = (await countQueued(tx, session.organizationId, free)) === free;
@@ -54,14 +62,15 @@ export async function admitSessions(engine: Engine, organizationId: string): Pro
       if (free <= 0) return [];
       const changes: SessionChange[] = [];
       for (const session of await lockOldestQueued(tx, organizationId, Math.min(free, ADMIT_AT_ONCE))) {
-        const status = mustMove(session.status, "admitted");
+        const status = mustMove(session, "admitted");
         const update = { patch: { status }, events: [requestDispatched(status)], due: "now" as const };
         changes.push(await updateSession(tx, session, update));
       }
       return changes;
     });
     await Promise.all(admitted.map((change) => announce(engine, change)));
-    if (admitted.length < ADMIT_AT_ONCE) return;
+    // Until nobody comes any more: one that was paused or cancelled just then leaves its slot to the next one.
+    if (admitted.length === 0) return;
   }
 }
 
@@ -85,9 +94,11 @@ export async function admitIfQueued(engine: Engine, organizationId: string): Pro
   }
 }
 
-/** Gives on what slots are free anywhere. */
+/** Gives on what slots are free anywhere. One organization's fault keeps no other from its slots. */
 export async function admitEverywhere(engine: Engine): Promise<void> {
   for (const organizationId of await listQueueingOrganizations(engine.pool)) {
-    await admitSessions(engine, organizationId);
+    await admitSessions(engine, organizationId).catch((error: unknown) => {
+      engine.log.warn({ err: error, organization: organizationId }, "free slots could not be given on");
+    });
   }
 }

@@ -9,7 +9,13 @@ import {
   toKeyHint,
 } from "../domain/api-keys.ts";
 import { invalidRequest } from "../domain/errors.ts";
-import { type ApiKeyView, readExpiry, toApiKeyView, withOrganization } from "../postgres/api-keys.ts";
+import {
+  type ApiKeyView,
+  endApiKey,
+  readExpiry,
+  toApiKeyView,
+  withOrganization,
+} from "../postgres/api-keys.ts";
 import type { Catalogue } from "../postgres/catalogue.ts";
 import { DEFAULT_USER, ensureOrganization } from "./bootstrap.ts";
 
@@ -78,7 +84,6 @@ function checkNames(names: { organization: string; name: string; user: string })
 }
 
 /** Revokes a key for good; false when there is none with this id. A process may know it for ten seconds more. */
-export async function revokeApiKey({ catalogue }: KeyContext, id: string): Promise<boolean> {
-  await catalogue.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-  return (await catalogue.apiKey.count({ where: { id } })) === 1;
+export async function revokeApiKey({ pool }: KeyContext, id: string): Promise<boolean> {
+  return endApiKey(pool, id);
 }

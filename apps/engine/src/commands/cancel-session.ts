@@ -1,7 +1,8 @@
-import { agentCompletion } from "../domain/events.ts";
+import { agentCompletion, messageEvent } from "../domain/events.ts";
 import { nextStatus } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
+import { takeMessages } from "../postgres/waiting-messages.ts";
 import type { SessionKey } from "../queries/sessions.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { changeSession } from "./change-session.ts";
@@ -15,12 +16,14 @@ import { withdrawCalls } from "./withdraw-calls.ts";
  */
 export async function cancelSession(engine: Engine, key: SessionKey): Promise<void> {
   const change = await changeSession(engine, key, async (tx, session) => {
-    const status = nextStatus(session.status, "cancelled");
+    const status = nextStatus(session, "cancelled");
     if (status === "refused") return null;
     const withdrawals = await withdrawCalls(tx, session.id, "cancelled");
+    // What was said and not yet taken up stays in the history, in sight of whoever starts the session again.
+    const unheard = (await takeMessages(tx, session.id)).map(messageEvent);
     return updateSession(tx, session, {
       patch: { status, reason: "cancelled" },
-      events: [...withdrawals, agentCompletion("stopped")],
+      events: [...withdrawals, ...unheard, agentCompletion("stopped")],
       due: "not",
       releaseLease: true,
       finished: "now",

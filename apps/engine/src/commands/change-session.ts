@@ -18,11 +18,18 @@ export async function changeSession<T>(
   key: SessionKey,
   work: (tx: pg.ClientBase, session: SessionRow) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(engine.pool, async (tx) => {
-    const session = await lockSession(tx, key.organizationId, key.sessionId);
-    if (!session) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
-    return work(tx, session);
-  });
+  return inTransaction(engine.pool, async (tx) => work(tx, await getLockedSession(tx, key)));
+}
+
+/**
+ * Locks a session until the transaction ends.
+ *
+ * @throws {TandemError} `session_not_found`
+ */
+export async function getLockedSession(tx: pg.ClientBase, key: SessionKey): Promise<SessionRow> {
+  const session = await lockSession(tx, key.organizationId, key.sessionId);
+  if (session) return session;
+  throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
 }
 
 /**

@@ -18,14 +18,15 @@ import { type SessionUpdate, updateSession } from "../postgres/update-session.ts
 import { hasWaitingMessages, takeMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toFailed } from "./end-session.ts";
+import { expireSession } from "./expire-session.ts";
 import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 
 /** A step that this worker may run, and what it runs on. */
 export interface ClaimedStep {
   session: ClaimedSessionRow;
-  /** The history as the model sees it. */
-  events: StoredEvent[];
+  /** The history as the model sees it; null when it is more than a worker should read. */
+  events: StoredEvent[] | null;
 }
 
 /**
@@ -41,33 +42,41 @@ export async function claimStep(
     const session = await claimSession(tx, claim);
     if (!session) return null;
     const refusal = await toRefusal(tx, session);
-    if (refusal) return { session: null, change: await updateSession(tx, session, refusal) };
+    if (refusal) {
+      const change = await updateSession(tx, session, refusal);
+      return { session: null, change, isTimeOver: session.isTimeOver };
+    }
     const messages = (await takeMessages(tx, session.id)).map(messageEvent);
     const isStart = session.status === "pending";
     const events = isStart ? startEvents(session, messages) : messages;
-    if (events.length === 0) return { session, change: null };
+    if (events.length === 0) return { session, change: null, isTimeOver: false };
     const change = await updateSession(tx, session, {
-      patch: { status: mustMove(session.status, "step_claimed") },
+      patch: { status: mustMove(session, "step_claimed") },
       events,
       due: "unchanged",
       startedNow: isStart,
     });
-    return { session, change };
+    return { session, change, isTimeOver: false };
   });
   if (!claimed) return null;
+  if (claimed.isTimeOver) await expireSession(engine, claim.sessionId);
   if (claimed.change) await announceAndAdmit(engine, claimed.change);
   if (!claimed.session) return null;
   return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
 }
 
-/** What becomes of a step that must not run: a pause that was asked for while a worker that is gone held it, or an end. */
+/**
+ * What becomes of a step that must not run: an end, a pause that was asked for while a worker that is gone held it, or
+ * nothing, when the run's time is over: then its last step is due.
+ */
 async function toRefusal(tx: pg.ClientBase, session: ClaimedSessionRow): Promise<SessionUpdate | null> {
   if (session.claims > MAX_CLAIMS) {
     const failure = toKillerFailure(session);
     return (await hasWaitingMessages(tx, session.id)) ? restartAfter(failure) : failure;
   }
-  if (!session.pauseRequested) return null;
-  return pauseAtBoundary(session, { patch: {}, events: [], due: "now", releaseLease: true });
+  const handBack = { patch: {}, events: [], due: "unchanged", releaseLease: true } as const;
+  if (session.pauseRequested) return pauseAtBoundary(session, { ...handBack, events: [] });
+  return session.isTimeOver ? { ...handBack, events: [] } : null;
 }
 
 /** A step that so many workers took and none finished most likely ends them: it must not go round for ever. */
@@ -76,7 +85,7 @@ const MAX_CLAIMS = 20;
 function toKillerFailure(session: ClaimedSessionRow): SessionUpdate {
   const error = `The step was started ${MAX_CLAIMS} times, and no worker could finish it.`;
   // A pending session has not started; for its end that makes no difference.
-  const running = { ...session, status: mustMove(session.status, "step_claimed") };
+  const running = { ...session, status: mustMove(session, "step_claimed") };
   return toFailed(running, { error, errorCode: "internal", reason: "internal" });
 }
 

@@ -87,7 +87,7 @@ async function place(tx: pg.ClientBase, engine: Engine, session: UnplacedSession
 async function announceNew(engine: Engine, session: UnplacedSession, isQueued: boolean): Promise<void> {
   const { id: sessionId, organizationId } = session;
   const due = isQueued ? "not" : "now";
-  await announce(engine, { sessionId, organizationId, fence: 0, due, timerInMs: null, isEnded: false });
+  await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
   // A slot that became free while this one was counted has looked for queued sessions in vain.
   if (isQueued) await admitIfQueued(engine, organizationId);
 }
@@ -131,12 +131,13 @@ async function insertOnce(
   const bodyHash = hashBody(body);
   const { organizationId, id: sessionId } = session;
   const made = await inTransaction(engine.pool, async (tx) => {
-    const used = await takeIdempotencyKey(tx, { organizationId, key, bodyHash, sessionId });
+    const claim = { organizationId, key, bodyHash, sessionId };
+    const used = await takeIdempotencyKey(tx, claim).catch((error: unknown) => {
+      if (!isLockTimeout(error)) throw error;
+      const message = "Another request with this Idempotency-Key is under way; try again shortly.";
+      throw new TandemError("idempotency_in_flight", message, { cause: error });
+    });
     return used === null ? { placed: await place(tx, engine, session) } : { used, placed: null };
-  }).catch((error: unknown) => {
-    if (!isLockTimeout(error)) throw error;
-    const message = "Another request with this Idempotency-Key is under way; try again shortly.";
-    throw new TandemError("idempotency_in_flight", message, { cause: error });
   });
   return made.placed ?? toEarlierSession(made.used, bodyHash);
 }

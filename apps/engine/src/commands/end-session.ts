@@ -17,7 +17,7 @@ export function toFailed(session: SessionRow, failure: Failure): SessionUpdate {
   const { error, errorCode, reason } = failure;
   if (session.lastStep === "max_time") return toTimedOut(session, error);
   return {
-    patch: { status: mustMove(session.status, "step_failed"), error, errorCode, reason },
+    patch: { status: mustMove(session, "step_failed"), error, errorCode, reason },
     events: [agentError(error, { error_code: errorCode, reason })],
     ...END,
   };
@@ -27,7 +27,7 @@ export function toFailed(session: SessionRow, failure: Failure): SessionUpdate {
 export function toTimedOut(session: SessionRow, error: string): SessionUpdate {
   return {
     patch: {
-      status: mustMove(session.status, "run_timed_out"),
+      status: mustMove(session, "run_timed_out"),
       error,
       errorCode: "timeout",
       reason: "max_time",

@@ -33,7 +33,7 @@ export async function expireSession(engine: Engine, sessionId: string): Promise<
     const withdrawals = await withdrawCalls(tx, session.id, "max_time");
     const isAwaiting = session.status === "awaiting_tool_results";
     return updateSession(tx, session, {
-      patch: { status: mustMove(session.status, "time_over"), lastStep: "max_time" },
+      patch: { status: mustMove(session, "time_over"), lastStep: "max_time" },
       events: [...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
       due: "now",
       releaseLease: true,
@@ -47,7 +47,7 @@ const NO_ANSWER_IN_TIME = "The session's time is over, and its last step gave no
 
 function toIdleEnd(session: SessionRow): SessionUpdate {
   return {
-    patch: { status: mustMove(session.status, "idle_over"), reason: "idle_timeout" },
+    patch: { status: mustMove(session, "idle_over"), reason: "idle_timeout" },
     events: [agentCompletion("finished")],
     due: "not",
     finished: "now",

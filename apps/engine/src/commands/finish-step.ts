@@ -79,14 +79,16 @@ const NOT_STARTED = "The call was not made: an answer was asked for.";
 
 const GO_ON: StepOutcome = { kind: "again", corrections: 0, nudges: 0, uselessSteps: 0 };
 
-/** The end of a run that did not see a waiting message: an answer is not final; after a failure, or when the time is over, the session starts again. */
+/**
+ * What a run comes to that did not see a waiting message. An answer is not final, so the session goes on. A failure ends the
+ * run, and so does the answer of a last step: the message then starts the session again, with everything counted anew.
+ */
 function toStaleEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
   if (outcome.kind === "fail") return restartAfter(toEffect(session, outcome));
-  if (session.lastStep === "max_time") return restartAfter(toTimedOut(session, UNSEEN_MESSAGE));
-  return toEffect(session, GO_ON);
+  const isLast = session.lastStep !== null || (outcome.kind === "answer" && outcome.reason === "max_steps");
+  if (outcome.kind !== "answer" || !isLast) return toEffect(session, GO_ON);
+  return restartAfter(toAnsweredEnd(session, outcome));
 }
-
-const UNSEEN_MESSAGE = "The session's time is over, and its answer did not see the last message.";
 
 /** What every step has: the reply, the count, the end of the claim. */
 function toUpdate(
@@ -120,7 +122,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
     case "ask":
       return {
         patch: {
-          status: mustMove(session.status, "step_asked_for_tools"),
+          status: mustMove(session, "step_asked_for_tools"),
           corrections: 0,
           nudges: 0,
           uselessSteps: 0,
@@ -131,7 +133,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
     case "again":
       return {
         patch: {
-          status: mustMove(session.status, "step_goes_on"),
+          status: mustMove(session, "step_goes_on"),
           corrections: outcome.corrections,
           nudges: outcome.nudges,
           uselessSteps: outcome.uselessSteps,
@@ -146,27 +148,34 @@ function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
   }
 }
 
-/** An answer ends the session, or leaves it open for a message. When its time is over, it has timed out with an answer. */
-function toAnswered(session: SessionRow, said: Extract<StepOutcome, { kind: "answer" }>): SessionUpdate {
-  const { answer, outcome, reason } = said;
-  const answerText = typeof answer === "string" ? answer : stringifyJson(answer);
-  const patch = { answer, answerText, outcome };
-  const event = answerEvent(answer, outcome);
+/** An answer ends the session, or leaves it open for a message. */
+function toAnswered(session: SessionRow, said: SaidAnswer): SessionUpdate {
+  if (session.idleTimeoutMs === null || session.lastStep === "max_time") return toAnsweredEnd(session, said);
+  return {
+    patch: { ...toAnswerPatch(said), status: mustMove(session, "step_answered_open"), lastStep: null },
+    events: [answerEvent(said.answer, said.outcome), stateIdle()],
+    due: "not",
+  };
+}
+
+/** An answer that ends the session. When its time is over, it has timed out with an answer. */
+function toAnsweredEnd(session: SessionRow, said: SaidAnswer): SessionUpdate {
+  const event = answerEvent(said.answer, said.outcome);
   if (session.lastStep === "max_time") {
     const end = toTimedOut(session, "The session's time is over; this is its last answer.");
-    return { ...end, patch: { ...end.patch, ...patch }, events: [event, ...end.events] };
+    return { ...end, patch: { ...end.patch, ...toAnswerPatch(said) }, events: [event, ...end.events] };
   }
-  if (session.idleTimeoutMs !== null) {
-    return {
-      patch: { ...patch, status: mustMove(session.status, "step_answered_open"), lastStep: null },
-      events: [event, stateIdle()],
-      due: "not",
-    };
-  }
+  const status = mustMove(session, "step_answered");
   return {
-    patch: { ...patch, status: mustMove(session.status, "step_answered"), reason },
+    patch: { ...toAnswerPatch(said), status, reason: said.reason },
     events: [event, agentCompletion("finished")],
     due: "not",
     finished: "now",
   };
+}
+
+type SaidAnswer = Extract<StepOutcome, { kind: "answer" }>;
+
+function toAnswerPatch({ answer, outcome }: SaidAnswer): SessionUpdate["patch"] {
+  return { answer, answerText: typeof answer === "string" ? answer : stringifyJson(answer), outcome };
 }

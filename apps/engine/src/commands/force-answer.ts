@@ -1,5 +1,4 @@
 import { flowEvent, stateRunning } from "../domain/events.ts";
-import { mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
 import type { SessionKey } from "../queries/sessions.ts";
@@ -22,7 +21,7 @@ export async function forceAnswer(engine: Engine, key: SessionKey): Promise<void
     const withdrawals = await withdrawCalls(tx, session.id, "force_answer");
     const isAwaiting = active === "awaiting_tool_results";
     return updateSession(tx, session, {
-      patch: { lastStep: "force_answer", ...moveActive(session, mustMove(active, "answer_forced")) },
+      patch: { lastStep: "force_answer", ...moveActive(session, "answer_forced") },
       events: [flowEvent("force_answer", "user"), ...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
       due: isAwaiting && session.status !== "paused" ? "now" : "unchanged",
     });

@@ -1,6 +1,6 @@
 // A pause lies over a session's state: nothing runs, results are still taken, and resuming goes on where it was.
 import { flowEvent, runStatus } from "../domain/events.ts";
-import { isTerminal, mustMove } from "../domain/session-state.ts";
+import { isTerminal, mustMove, type SessionHappening, type SessionStatus } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionPatch, SessionRow } from "../postgres/session-row.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
@@ -25,7 +25,7 @@ export async function pauseSession(engine: Engine, key: SessionKey): Promise<voi
       });
     }
     return updateSession(tx, session, {
-      patch: { status: mustMove(session.status, "pause"), pausedFrom: session.status },
+      patch: { status: mustMove(session, "pause"), pausedFrom: session.status },
       events: [flow, runStatus("paused")],
       due: "not",
       releaseLease: true,
@@ -40,18 +40,25 @@ export function pauseAtBoundary(session: SessionRow, update: SessionUpdate): Ses
   if (!session.pauseRequested || isTerminal(next)) return update;
   return {
     ...update,
-    patch: { ...update.patch, status: mustMove(next, "pause"), pausedFrom: next, pauseRequested: false },
+    patch: {
+      ...update.patch,
+      status: mustMove({ status: next, pausedFrom: null }, "pause"),
+      pausedFrom: next,
+      pauseRequested: false,
+    },
     events: [...update.events, runStatus("paused")],
     due: "not",
   };
 }
 
-/** The state that a session's calls and messages move: the one underneath, when it is paused. */
-export function activeStatus(session: SessionRow): SessionRow["status"] {
+/** The state that a session has or, while it is paused, goes back to. */
+export function activeStatus(session: SessionRow): SessionStatus {
   return session.pausedFrom ?? session.status;
 }
 
-/** Moves that state, and leaves a pause as it is. */
-export function moveActive(session: SessionRow, next: SessionRow["status"]): SessionPatch {
-  return session.status === "paused" ? { pausedFrom: next } : { status: next };
+/** What a happening makes of a session that may be paused: a pause that it leaves stays over the state that it moves. */
+export function moveActive(session: SessionRow, happening: SessionHappening): SessionPatch {
+  const status = mustMove(session, happening);
+  if (status !== "paused") return { status };
+  return { pausedFrom: mustMove({ status: activeStatus(session), pausedFrom: null }, happening) };
 }

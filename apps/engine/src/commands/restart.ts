@@ -1,4 +1,5 @@
 // A session that has ended starts again when a message wants an answer: with its history, and everything counted anew.
+import { requestStart } from "../domain/events.ts";
 import { mustMove, type SessionStatus } from "../domain/session-state.ts";
 import type { SessionPatch } from "../postgres/session-row.ts";
 import type { SessionUpdate } from "../postgres/update-session.ts";
@@ -21,7 +22,10 @@ export function toRestart(ended: SessionStatus, options: { isFull: boolean }): S
   return {
     patch: {
       ...TASK_START,
-      status: mustMove(ended, options.isFull ? "message_queued" : "message_sent"),
+      status: mustMove(
+        { status: ended, pausedFrom: null },
+        options.isFull ? "message_queued" : "message_sent",
+      ),
       runSteps: 0,
       runTokens: 0,
       lastStep: null,
@@ -29,15 +33,19 @@ export function toRestart(ended: SessionStatus, options: { isFull: boolean }): S
       errorCode: null,
       reason: null,
     },
-    events: [],
+    events: [requestStart()],
     due: options.isFull ? "not" : "now",
     finished: "restarted",
     answerIsOld: true,
   };
 }
 
-/** An end that did not see a waiting message: its events stay, and the session starts again for the message, in its slot. */
+/**
+ * An end that did not see a waiting message: its events and its answer stay, and the session starts again for the message,
+ * in its slot.
+ */
 export function restartAfter(end: SessionUpdate): SessionUpdate {
   const restart = toRestart(end.patch.status ?? "failed", { isFull: false });
-  return { ...end, ...restart, events: end.events, patch: { ...end.patch, ...restart.patch } };
+  const patch = { ...end.patch, ...restart.patch };
+  return { ...end, ...restart, events: [...end.events, ...restart.events], patch };
 }

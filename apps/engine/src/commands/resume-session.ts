@@ -32,7 +32,7 @@ export function toResumed(session: SessionRow, origin: "user" | "message"): Sess
   const flow = flowEvent("resume", origin);
   if (session.pauseRequested) return { patch: { pauseRequested: false }, events: [flow], due: "unchanged" };
   if (session.pausedFrom === null) return null;
-  const status = mustMove(session.pausedFrom, "resume");
+  const status = mustMove(session, "resume");
   return {
     patch: { status },
     events: [flow, runStatus("running")],

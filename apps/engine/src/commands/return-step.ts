@@ -6,5 +6,5 @@ export async function returnStep(engine: Engine, claim: { sessionId: string; fen
   const returned = await returnLease(engine.pool, claim);
   if (!returned) return;
   const { sessionId } = claim;
-  await announce(engine, { sessionId, ...returned, due: "now", timerInMs: null, isEnded: false });
+  await announce(engine, { sessionId, ...returned, due: "now", timer: null, isEnded: false });
 }

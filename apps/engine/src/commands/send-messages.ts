@@ -1,15 +1,15 @@
-import type pg from "pg";
 import { invalidRequest } from "../domain/errors.ts";
 import { stateRunning } from "../domain/events.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { inTransaction } from "../postgres/transaction.ts";
+import { type SessionChange, type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
-import type { SessionKey } from "../queries/sessions.ts";
-import { admitIfQueued, mustQueue } from "./admit-sessions.ts";
-import { changeSession } from "./change-session.ts";
+import { getStatus, type SessionKey } from "../queries/sessions.ts";
+import { admitIfQueued, holdSlots, mustQueue } from "./admit-sessions.ts";
+import { getLockedSession } from "./change-session.ts";
 import { activeStatus } from "./pause-session.ts";
 import { TASK_START, toRestart } from "./restart.ts";
 import { toResumed } from "./resume-session.ts";
@@ -27,32 +27,47 @@ export async function sendMessages(
 ): Promise<void> {
   if (input.messages.length === 0)
     throw invalidRequest(["body", "messages"], "at least one message is needed");
-  const change = await changeSession(engine, input, async (tx, session) => {
-    await insertMessages(tx, session.id, input.messages);
-    const update = await toUpdate(tx, engine, session);
-    return update && updateSession(tx, session, update);
-  });
-  if (!change) return;
-  await announce(engine, change);
-  await admitIfQueued(engine, input.organizationId);
+  for (;;) {
+    const change = await storeMessages(engine, input);
+    if (change === "ended_meanwhile") continue;
+    if (!change) return;
+    await announce(engine, change);
+    return admitIfQueued(engine, input.organizationId);
+  }
 }
 
-async function toUpdate(
-  tx: pg.ClientBase,
+/**
+ * Who admits sessions holds the admission lock and then locks sessions, so whoever restarts an ended session takes the
+ * locks in that order too: with a limit it looks at the session first, and once more when the session ended between.
+ */
+async function storeMessages(
   engine: Engine,
-  session: SessionRow,
-): Promise<SessionUpdate | null> {
-  if (isTerminal(session.status)) {
-    return toRestart(session.status, { isFull: await mustQueue(tx, engine, session) });
-  }
+  input: SessionKey & { messages: UserMessage[] },
+): Promise<SessionChange | null | "ended_meanwhile"> {
+  const seen = engine.maxActiveSessions > 0 ? await getStatus(engine, input) : null;
+  const mayRestart = seen === null || isTerminal(seen.status);
+  return inTransaction(engine.pool, async (tx) => {
+    if (mayRestart) await holdSlots(tx, engine, input.organizationId);
+    const session = await getLockedSession(tx, input);
+    const isEnded = isTerminal(session.status);
+    if (isEnded && !mayRestart) return "ended_meanwhile";
+    await insertMessages(tx, session.id, input.messages);
+    const update = isEnded
+      ? toRestart(session.status, { isFull: await mustQueue(tx, engine, session) })
+      : toLiveUpdate(session);
+    return update && updateSession(tx, session, update);
+  });
+}
+
+function toLiveUpdate(session: SessionRow): SessionUpdate | null {
   const resumed = toResumed(session, "message");
-  return activeStatus(session) === "idle" ? takeUpWork(resumed?.events ?? []) : resumed;
+  return activeStatus(session) === "idle" ? takeUpWork(session, resumed?.events ?? []) : resumed;
 }
 
 /** An idle session has answered; what comes now is a task of its own. */
-function takeUpWork(events: SessionUpdate["events"]): SessionUpdate {
+function takeUpWork(session: SessionRow, events: SessionUpdate["events"]): SessionUpdate {
   return {
-    patch: { ...TASK_START, status: mustMove("idle", "message_sent") },
+    patch: { ...TASK_START, status: mustMove(session, "message_sent") },
     events: [...events, stateRunning()],
     due: "now",
     answerIsOld: true,

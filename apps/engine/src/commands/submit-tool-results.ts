@@ -8,7 +8,6 @@ import {
   stateRunning,
   toolResult,
 } from "../domain/events.ts";
-import { mustMove } from "../domain/session-state.ts";
 import { judgeResults, type PostedResult, type Receipt, type Verdict } from "../domain/tool-results.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
@@ -22,7 +21,7 @@ import {
 } from "../postgres/tool-calls.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
-import { activeStatus, moveActive } from "./pause-session.ts";
+import { moveActive } from "./pause-session.ts";
 
 /** The answer to a body of results: one receipt per entry, the calls that remain, and whether the session goes on. */
 export interface SubmitReceipt {
@@ -86,8 +85,8 @@ function toUpdate(
 ): SessionUpdate | null {
   if (events.length === 0) return null;
   if (!isLast) return { patch: {}, events, due: "unchanged" };
-  const next = mustMove(activeStatus(session), "last_call_settled");
-  return { patch: moveActive(session, next), events, due: session.status === "paused" ? "not" : "now" };
+  const patch = moveActive(session, "last_call_settled");
+  return { patch, events, due: session.status === "paused" ? "not" : "now" };
 }
 
 function namedBy(entries: readonly PostedResult[]): { ids: string[]; toolNames: string[] } {

@@ -43,13 +43,13 @@ export type SessionHappening =
   | "resume"
   | "cancelled";
 
-/** The state after a happening. `underneath`: the one that a paused session goes back to. */
+/** The state after a happening. `underneath`: the one that the happening makes of the state under a pause. */
 type Next = SessionStatus | "refused" | "underneath";
 
 /**
  * What each happening makes of each state. `refused` means that the happening has no place there: the command
- * that sees it changes nothing. Pausing lies over a state: what happens to a paused session's calls moves the
- * state underneath, by that state's own row.
+ * that sees it changes nothing. A pause lies over a state: what leaves a session paused moves the state underneath, by that
+ * state's own row.
  */
 export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> = {
   queued: {
@@ -155,7 +155,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
-    last_call_settled: "refused",
+    last_call_settled: "paused",
     message_sent: "underneath",
     message_queued: "refused",
     answer_forced: "paused",
@@ -195,18 +195,25 @@ function terminal(): Record<SessionHappening, Next> {
   };
 }
 
+/** Where a session stands: its state, and the one underneath when it is paused. */
+export interface Standing {
+  status: SessionStatus;
+  pausedFrom: SessionStatus | null;
+}
+
 /** The state after a happening that the caller knows to be possible there. */
-export function mustMove(status: SessionStatus, happening: SessionHappening): SessionStatus {
-  const next = nextStatus(status, happening);
-  if (next === "refused") throw new Error(`A session in state ${status} cannot take ${happening}.`);
+export function mustMove(from: Standing, happening: SessionHappening): SessionStatus {
+  const next = nextStatus(from, happening);
+  if (next === "refused") throw new Error(`A session in state ${from.status} cannot take ${happening}.`);
   return next;
 }
 
-/** The state after a happening, or `refused`. A paused session's way back is asked of the state underneath. */
-export function nextStatus(status: SessionStatus, happening: SessionHappening): SessionStatus | "refused" {
-  const next = TRANSITIONS[status][happening];
-  if (next === "underneath") throw new Error(`What ${happening} makes of a paused session is underneath.`);
-  return next;
+/** The state after a happening, or `refused`. */
+export function nextStatus(from: Standing, happening: SessionHappening): SessionStatus | "refused" {
+  const next = TRANSITIONS[from.status][happening];
+  if (next !== "underneath") return next;
+  if (from.pausedFrom === null) throw new Error(`Nothing is underneath ${from.status}.`);
+  return nextStatus({ status: from.pausedFrom, pausedFrom: null }, happening);
 }
 
 /** True when the session has ended: only a new message can move it. */

@@ -8,7 +8,7 @@ export const WAITS = ["slot", "worker", "model", "model_retry", "tool_results", 
 export interface WaitingOn {
   what: (typeof WAITS)[number];
   since: Date;
-  /** When something happens by itself: a retry, the end of a wait, or the takeover of a worker that is not heard of. */
+  /** When something happens by itself: a retry, the end of a wait or of the time, a takeover from a silent worker. */
   deadline: Date | null;
   /** When the worker that runs the step was last heard of. */
   heartbeatAt: Date | null;
@@ -54,8 +54,19 @@ function waitOfStep(
 ): WaitingOn {
   const { stateSince, dueAt, claimedAt, heartbeatAt, timerAt } = times;
   if (times.isLeased) {
-    return wait("model", { since: claimedAt ?? stateSince, deadline: times.leaseUntil, heartbeatAt });
+    return wait("model", {
+      since: claimedAt ?? stateSince,
+      deadline: earliest(times.leaseUntil, timerAt),
+      heartbeatAt,
+    });
   }
-  if (times.isDueLater) return wait("model_retry", { since: heartbeatAt ?? stateSince, deadline: dueAt });
+  if (times.isDueLater) {
+    return wait("model_retry", { since: heartbeatAt ?? stateSince, deadline: earliest(dueAt, timerAt) });
+  }
   return wait("worker", { since: dueAt ?? stateSince, deadline: timerAt });
+}
+
+function earliest(a: Date | null, b: Date | null): Date | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
 }

@@ -12,7 +12,7 @@ export async function lockAdmission(tx: pg.ClientBase, organizationId: string): 
   await tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, organizationId]);
 }
 
-/** Counts the sessions that have a slot: those that have not ended, but for the queued ones, paused in the queue or not. */
+/** Counts the sessions that have a slot: those that have not ended and are not queued, nor paused in the queue. */
 export async function countActive(db: Queryable, organizationId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: "count-active",
@@ -29,7 +29,8 @@ export async function countQueued(db: Queryable, organizationId: string, limit?:
   const { rows } = await db.query<{ count: number }>({
     name: "count-queued",
     text: `SELECT count(*)::int AS count
-             FROM (SELECT FROM sessions WHERE organization_id = $1 AND status = 'queued' LIMIT $2) AS queued`,
+             FROM (SELECT FROM sessions WHERE organization_id = $1 AND status = 'queued'
+                    ORDER BY queued_at, id LIMIT $2) AS queued`,
     values: [organizationId, limit ?? null],
   });
   return rows[0]?.count ?? 0;

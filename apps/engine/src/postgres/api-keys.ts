@@ -57,3 +57,12 @@ export function toApiKeyView(
   const { organization, keyHash: _secret, organizationId: _id, ...rest } = row;
   return { ...rest, organization: organization.name };
 }
+
+/** Ends a key for good, now; false when there is none with this id. */
+export async function endApiKey(db: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1",
+    [id],
+  );
+  return rowCount === 1;
+}

@@ -1,6 +1,7 @@
 // Keys of create requests: one row each, and the row's primary key decides between two requests at once.
 import type pg from "pg";
 import type { Queryable } from "./pool.ts";
+import { LOCK_TIMEOUT_MS } from "./transaction.ts";
 
 /** How long a key is remembered, as Postgres says it. */
 const KEPT = "24 hours";
@@ -44,7 +45,7 @@ export async function takeIdempotencyKey(
       WHERE known.created_at < now() - interval '${KEPT}'`,
     [claim.organizationId, claim.key, claim.bodyHash, claim.sessionId],
   );
-  await tx.query("SET LOCAL lock_timeout = DEFAULT");
+  await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   if (rowCount === 1) return null;
   return readIdempotencyKey(tx, claim.organizationId, claim.key);
 }

@@ -69,9 +69,9 @@ export async function connectClient(url: string, applicationName: string): Promi
   return client;
 }
 
-/** SQLSTATE classes and Node codes of an unreachable or overloaded database, or of a connection that it ended. */
+/** SQLSTATE classes and Node codes of an unreachable or overloaded database, of a connection that it ended, and of locks. */
 const UNAVAILABLE =
-  /^(08|25P0[34]|53|57P0[1235]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
+  /^(08|25P0[34]|40P01|53|55P03|57P0[1235]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
 
 /** True when an error means that the database is out of reach for now, not that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {

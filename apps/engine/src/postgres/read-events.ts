@@ -5,6 +5,12 @@ import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
+/** Bytes of events that one reply holds at most, the last event not counted: a text of the database ends at 1 GB. */
+const PAGE_BYTES = 100_000_000;
+
+/** Bytes of a history that a model is asked about at most. No model takes as much, and reading more could end a worker. */
+const TRANSCRIPT_BYTES = 256_000_000;
+
 /** JSON text of one event in the wire's shape. */
 const EVENT_JSON = `'{"timestamp":"' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
   || '","type":' || to_json(type)::text || ',"data":' || data::text || '}'`;
@@ -29,7 +35,7 @@ export interface ChangesRow {
   eventCount: number;
 }
 
-/** Reads a session's state and the events from a cursor on. Null when the organization has no such session. */
+/** Reads a session's state and the events from a cursor on, as many as one reply holds. Null when the organization has no such session. */
 export async function readChanges(
   db: Queryable,
   options: { organizationId: string; sessionId: string; fromIndex: number; limit: number | null },
@@ -41,9 +47,12 @@ export async function readChanges(
                   page.events, page.count AS "eventCount"
              FROM sessions, LATERAL (
                SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index) AS events, count(*)::int AS count
-                 FROM (SELECT index, created_at, type, data FROM events
+                 FROM (SELECT index, created_at, type, data,
+                              sum(octet_length(data::text)) OVER (ORDER BY index) - octet_length(data::text) AS before
+                         FROM events
                         WHERE session_id = sessions.id AND index >= $3 AND $3 < sessions.next_index
                         ORDER BY index LIMIT $4) AS event
+                WHERE before < ${PAGE_BYTES}
              ) AS page
             WHERE sessions.id = $1 AND organization_id = $2`,
     values: [options.sessionId, options.organizationId, options.fromIndex, options.limit],
@@ -55,32 +64,66 @@ export async function readChanges(
 export interface EventPageRow {
   events: string | null;
   total: number;
+  /** True when the page is more than one reply holds; then it has no events. */
+  isTooLarge: boolean;
+}
+
+/** Which events make up a page. */
+export interface EventPageOptions {
+  type: string | null;
+  newestFirst: boolean;
+  offset: number;
+  limit: number;
+  /** Longer data is cut, and told as `{"cut": <its first characters>}`. Default: nothing is. */
+  maxCharacters?: number;
 }
 
 /** Reads one page of a session's events. The caller has checked that the session is the organization's. */
 export async function readEventPage(
   db: Queryable,
-  options: { sessionId: string; type: string | null; newestFirst: boolean; offset: number; limit: number },
+  options: EventPageOptions & { sessionId: string },
 ): Promise<EventPageRow> {
   const order = options.newestFirst ? "DESC" : "ASC";
   const { rows } = await db.query<EventPageRow>(
-    `SELECT (SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index ${order})
-               FROM (SELECT index, created_at, type, data FROM events
-                      WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
-                      ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS events,
-            (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total`,
-    [options.sessionId, options.type === null ? null : toText(options.type), options.offset, options.limit],
+    `SELECT CASE WHEN page.bytes < ${PAGE_BYTES} THEN (
+              SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index ${order})
+                FROM (SELECT index, created_at, type, CASE WHEN length(data::text) > $5::int
+                             THEN '{"cut":' || to_json(left(data::text, $5::int))::text || '}' ELSE data::text END AS data
+                        FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
+                       ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) END AS events,
+            coalesce(page.bytes >= ${PAGE_BYTES}, false) AS "isTooLarge",
+            (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total
+       FROM (SELECT sum(least(octet_length(data::text), 4::bigint * $5::int)) AS bytes
+               FROM (SELECT data FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
+                      ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS page`,
+    [
+      options.sessionId,
+      options.type === null ? null : toText(options.type),
+      options.offset,
+      options.limit,
+      options.maxCharacters ?? MAX_INTEGER,
+    ],
   );
-  return rows[0] ?? { events: null, total: 0 };
+  return rows[0] ?? { events: null, total: 0, isTooLarge: false };
 }
 
-/** The events that make up the model's view of a session, in order. */
-export async function readTranscriptEvents(db: Queryable, sessionId: string): Promise<StoredEvent[]> {
-  const { rows } = await db.query<StoredEvent>(
-    `SELECT index, type, data, internal FROM events WHERE session_id = $1 AND type = 'AgentEvent' ORDER BY index`,
+/** The largest number of an `integer` of the database. */
+const MAX_INTEGER = 2_147_483_647;
+
+/** The events that make up the model's view of a session, in order; null when they are more than a worker should read. */
+export async function readTranscriptEvents(db: Queryable, sessionId: string): Promise<StoredEvent[] | null> {
+  const { rows } = await db.query<StoredEvent & { isTooLarge: boolean }>(
+    `SELECT index, type, CASE WHEN "isTooLarge" THEN NULL ELSE data END AS data,
+            CASE WHEN "isTooLarge" THEN NULL ELSE internal END AS internal, "isTooLarge"
+       FROM (SELECT index, type, data, internal,
+                    sum(octet_length(data::text) + coalesce(octet_length(internal::text), 0)) OVER ()
+                      > ${TRANSCRIPT_BYTES} AS "isTooLarge"
+               FROM events WHERE session_id = $1 AND type = 'AgentEvent') AS event
+      ORDER BY index`,
     [sessionId],
   );
-  return rows;
+  if (rows[0]?.isTooLarge) return null;
+  return rows.map(({ isTooLarge: _, ...event }) => event);
 }
 
 /** Which of these sessions have events past a cursor, or are gone. For waiters whose wake-up was lost. */

@@ -7,7 +7,15 @@ import { isStatementTimeout } from "./pool.ts";
  */
 export const IDLE_IN_TRANSACTION_MS = 5_000;
 
-const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+/**
+ * How long a statement of a transaction waits for a lock, in milliseconds. Ours are held for a few; what waits longer waits
+ * for a process that does not go on, and would use up the pool meanwhile.
+ */
+export const LOCK_TIMEOUT_MS = 3_000;
+
+const BEGIN =
+  `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; ` +
+  `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`;
 
 /**
  * Runs `work` in one transaction and commits it; any error rolls everything back and is thrown on.

@@ -32,14 +32,14 @@ export interface SessionChange {
   /** The token that the next claim will supersede. */
   fence: number;
   due: Due;
-  /** When something happens by itself, in milliseconds from now, if this change has set that; null when not. */
-  timerInMs: number | null;
+  /** When something happens by itself, if this change has set that: the moment, and how far away it is. */
+  timer: { at: Date; delayMs: number } | null;
   /** True when the session has ended, and its slot is free. */
   isEnded: boolean;
 }
 
 /** How each field of a patch is stored. */
-const COLUMNS: Record<keyof SessionPatch, { column: string; isJson: boolean }> = {
+const COLUMNS: Record<keyof SessionPatch | "previousAnswer", { column: string; isJson: boolean }> = {
   status: { column: "status", isJson: false },
   pausedFrom: { column: "paused_from", isJson: false },
   pauseRequested: { column: "pause_requested", isJson: false },
@@ -53,6 +53,7 @@ const COLUMNS: Record<keyof SessionPatch, { column: string; isJson: boolean }> =
   modelFailures: { column: "model_failures", isJson: false },
   usage: { column: "usage", isJson: true },
   answer: { column: "answer", isJson: true },
+  previousAnswer: { column: "previous_answer", isJson: true },
   answerText: { column: "answer_text", isJson: false },
   outcome: { column: "outcome", isJson: false },
   error: { column: "error", isJson: false },
@@ -83,25 +84,24 @@ export async function updateSession(
     "last_activity_at = clock_timestamp()",
     ...toAssignments(update, values),
   ];
-  const { rows } = await tx.query<{ timerAt: Date | null; timerInMs: number }>(
+  const { rows } = await tx.query<{ at: Date | null; delayMs: number }>(
     `WITH appended AS (
        INSERT INTO events (session_id, index, type, data, internal)
        SELECT $1, $2 + event.position - 1, event.type, event.data::json, event.internal::json
          FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS event (type, data, internal, position)
      )
      UPDATE sessions SET ${assignments.join(", ")} WHERE id = $1
-     RETURNING ${TIMER_AT} AS "timerAt",
-               (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "timerInMs"`,
+     RETURNING ${TIMER_AT} AS at, (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs"`,
     values,
   );
-  const [timer] = rows;
-  const isTimerNew = timer?.timerAt && timer.timerAt.getTime() !== session.timerAt?.getTime();
+  const { at = null, delayMs = 0 } = rows[0] ?? {};
+  const isTimerNew = at !== null && at.getTime() !== session.timerAt?.getTime();
   return {
     sessionId: session.id,
     organizationId: session.organizationId,
     fence: update.releaseLease ? session.fence + 1 : session.fence,
     due: update.due,
-    timerInMs: isTimerNew ? timer.timerInMs : null,
+    timer: isTimerNew ? { at, delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
   };
 }
@@ -109,7 +109,8 @@ export async function updateSession(
 function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
   const { patch, due, finished } = update;
   const assignments = (Object.keys(patch) as (keyof SessionPatch)[]).map((field) => {
-    const { column, isJson } = COLUMNS[field];
+    // An answer that is old when it is written is the previous one at once.
+    const { column, isJson } = COLUMNS[field === "answer" && update.answerIsOld ? "previousAnswer" : field];
     const value = patch[field] ?? null;
     values.push(
       isJson && value !== null ? toJsonText(value) : typeof value === "string" ? toText(value) : value,
@@ -129,7 +130,8 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
   if (finished === "now") assignments.push("finished_at = clock_timestamp()");
   if (finished === "restarted") assignments.push("finished_at = NULL");
   if (update.answerIsOld) {
-    assignments.push("previous_answer = coalesce(answer, previous_answer)", "answer = NULL");
+    assignments.push("answer = NULL");
+    if (patch.answer === undefined) assignments.push("previous_answer = coalesce(answer, previous_answer)");
   }
   return assignments;
 }

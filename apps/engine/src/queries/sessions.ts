@@ -1,7 +1,13 @@
 // Reads of sessions that answer `session_not_found` for what the organization does not have.
-import { TandemError } from "../domain/errors.ts";
+import { invalidRequest, TandemError } from "../domain/errors.ts";
 import type { Engine } from "../engine.ts";
-import { type ChangesRow, type EventPageRow, readChanges, readEventPage } from "../postgres/read-events.ts";
+import {
+  type ChangesRow,
+  type EventPageOptions,
+  type EventPageRow,
+  readChanges,
+  readEventPage,
+} from "../postgres/read-events.ts";
 import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
 
 /** A session of an organization. */
@@ -28,13 +34,20 @@ export async function getChanges(
   return (await readChanges(engine.pool, key)) ?? notFound(key);
 }
 
-/** One page of the session's history. */
+/**
+ * One page of the session's history.
+ *
+ * @throws {TandemError} `session_not_found`, or `invalid_request` when the page is more than one reply holds
+ */
 export async function getEventPage(
   engine: Engine,
-  key: SessionKey & { type: string | null; newestFirst: boolean; offset: number; limit: number },
+  key: SessionKey & EventPageOptions,
 ): Promise<EventPageRow> {
   await getStatus(engine, key);
-  return readEventPage(engine.pool, key);
+  const page = await readEventPage(engine.pool, key);
+  if (!page.isTooLarge) return page;
+  const msg = "size is too large for events of this length: a page holds 100,000,000 bytes";
+  throw invalidRequest(["query", "size"], msg, "page_too_large");
 }
 
 function notFound(key: SessionKey): never {

@@ -13,12 +13,18 @@ export interface StepQueue {
   /** Puts a step in. The same step put in twice is delivered once. */
   add(step: DueStep, options?: { delayMs?: number }): Promise<void>;
   /** Asks for a look at a session when one of its timers is up, if that is soon. */
-  addTimer(step: DueStep, options: { delayMs: number }): Promise<void>;
+  addTimer(step: DueStep, timer: Timer): Promise<void>;
   /** Resolves when the queue can be reached, rejects when not. */
   ready(): Promise<void>;
   /** Takes steps and timers out and runs them, `concurrency` at once. */
   consume(run: (job: StepJob) => Promise<void>, options: { concurrency: number }): StepConsumer;
   close(): Promise<void>;
+}
+
+/** When something happens by itself: by the database's clock, and how far away that is, in milliseconds. */
+export interface Timer {
+  at: Date;
+  delayMs: number;
 }
 
 /** What the queue delivers: a step to run, or a session to look at because a timer is up. */
@@ -105,9 +111,10 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       const putBack = step.putBack === undefined ? "" : `.${step.putBack}`;
       await put({ ...step, kind: "step" }, `${step.sessionId}.${step.fence}${putBack}`, delayMs);
     },
-    async addTimer(step, { delayMs }) {
+    async addTimer(step, { at, delayMs }) {
       if (delayMs > MAX_TIMER_MS) return;
-      const jobId = `${step.sessionId}.${step.fence}.timer`;
+      // One session has timers at different times under one fencing token: idle, then at work again.
+      const jobId = `${step.sessionId}.${step.fence}.timer.${at.getTime()}`;
       await put({ ...step, kind: "timer" }, jobId, delayMs + TIMER_MARGIN_MS);
     },
     async ready() {

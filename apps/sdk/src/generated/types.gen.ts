@@ -347,7 +347,7 @@ export type SessionRequest = {
      */
     queue?: boolean;
     /**
-     * How often in a row a call with the same arguments may be made. Then the session fails, with a `reason` of its own. Null: no bound.
+     * In how many turns in a row the same calls with the same arguments may be made, or two or three that alternate. Then the session fails, with a `reason` of its own. Null: no bound.
      */
     repeat_limit?: number | null;
     /**

@@ -6,7 +6,7 @@ import type { EndReason } from "@tandem/engine/domain/session-end";
 
 /** The limits of a session. Null is none. */
 export interface LoopLimits {
-  /** How often in a row a call with the same arguments may be made, or a short round of such calls. */
+  /** In how many turns in a row the same calls may be made, or in how many rounds of two or three turns. */
   repeatLimit: number | null;
   /** How often in a row the same error may come back. */
   errorLimit: number | null;
@@ -20,7 +20,7 @@ export interface GuardStop {
   reason: EndReason;
 }
 
-/** The longest round of calls that counts as going in circles: one call, or two or three that take turns. */
+/** The longest round that counts as going in circles: one turn with the same calls, or two or three that alternate. */
 const LONGEST_ROUND = 3;
 
 /** The limit that a session has reached; null when it may go on. */
@@ -43,7 +43,13 @@ export function findReachedLimit(
       reason: "error_limit",
     };
   }
-  const repeats = repeatLimit === null ? 0 : countRounds(task.flatMap(listCalls), repeatLimit);
+  const repeats =
+    repeatLimit === null
+      ? 0
+      : countRounds(
+          task.flatMap((event) => toCallsText(event) ?? []),
+          repeatLimit,
+        );
   if (repeatLimit !== null && repeats >= repeatLimit) {
     return {
       error: `The same calls were made ${repeats} times in a row; the session's repeat_limit is ${repeatLimit}.`,
@@ -53,26 +59,28 @@ export function findReachedLimit(
   return null;
 }
 
-/** The calls of a turn, each as a text that equal calls share. */
-function listCalls({ data }: StoredEvent): string[] {
-  if (data.kind !== "policy_event") return [];
-  return (data.tool_reqs as JsonObject[]).map((call) =>
+/** The calls of a turn as a text that turns with equal calls share; undefined for a turn without calls. */
+function toCallsText({ data }: StoredEvent): string | undefined {
+  if (data.kind !== "policy_event") return undefined;
+  const calls = (data.tool_reqs as JsonObject[]).map((call) =>
     toCanonicalJson([call.tool_name ?? null, call.args ?? null]),
   );
+  return calls.length === 0 ? undefined : [...new Set(calls)].sort().join("\n");
 }
 
-/** How many times in a row the latest round of calls was made: a round is one call, or a few that take turns. */
-function countRounds(calls: readonly string[], limit: number): number {
-  let most = 0;
+/** How many times in a row the latest round of turns was taken: a round is one turn, or a few that alternate. */
+function countRounds(turns: readonly string[], limit: number): number {
+  if (turns.length === 0) return 0;
+  let most = 1;
   for (let length = 1; length <= LONGEST_ROUND; length++) {
     let same = 0;
-    while (same < Math.min(limit * length, calls.length - length)) {
-      if (calls.at(-1 - same) !== calls.at(-1 - same - length)) break;
+    while (same < Math.min(limit * length, turns.length - length)) {
+      if (turns.at(-1 - same) !== turns.at(-1 - same - length)) break;
       same++;
     }
     most = Math.max(most, Math.floor(same / length) + 1);
   }
-  return calls.length === 0 ? 0 : most;
+  return most;
 }
 
 /** How many of the latest turns in a row came to nothing but the same error. */
@@ -95,7 +103,11 @@ function findOnlyError(turn: readonly StoredEvent[]): string | undefined {
   return errors.size === 1 ? [...errors][0] : undefined;
 }
 
-/** What is said of failed model requests and missing environments is no result. */
+/**
+ * The error of a call, whatever origin its caller gave it, or of a reply. What is said of failed model requests and
+ * missing environments is neither.
+ */
 function isError(data: JsonObject): boolean {
-  return data.kind === "error_event" && data.origin !== "model" && data.origin !== "environment";
+  if (data.kind !== "error_event") return false;
+  return data.tool_req !== null || (data.origin !== "model" && data.origin !== "environment");
 }

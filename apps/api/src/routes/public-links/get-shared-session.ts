@@ -9,7 +9,7 @@ import { SharedParams, SharedSession } from "../../schemas/sharing.ts";
 import { ref } from "../../schemas/typebox.ts";
 import { prefersHtml } from "../../sharing/prefers-html.ts";
 import { addPublicHeaders } from "../../sharing/public-headers.ts";
-import { PAGE_POLICY, toSharedPage } from "../../sharing/shared-page.ts";
+import { MAX_TEXT, PAGE_POLICY, toSharedPage } from "../../sharing/shared-page.ts";
 import { toSharedUrl } from "../../sharing/shared-url.ts";
 
 /** Events on one page for people. */
@@ -57,7 +57,7 @@ export function getSharedSessionRoute(app: App, { engine, publicUrl }: ApiContex
       }
       const { page } = request.query;
       const offset = (page - 1) * PAGE_SIZE;
-      const range = { type: null, newestFirst: false, offset, limit: PAGE_SIZE };
+      const range = { type: null, newestFirst: false, offset, limit: PAGE_SIZE, maxCharacters: MAX_TEXT };
       const events = await getEventPage(engine, { ...key, ...range });
       const html = toSharedPage({ token, ...status, ...events, page, size: PAGE_SIZE });
       return reply
