@@ -33,7 +33,9 @@ for (const backend of chooseBackends(values.backend)) {
   const tell = (line: string) =>
     console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s  ${line}`);
   const options = { sessions, seconds, seed, backend, tell, signal: stopping.signal };
-  print(backend, await runChaos(options));
+  const report = await runChaos(options);
+  // Cut short, it says nothing about what is not done.
+  if (!stopping.signal.aborted) print(backend, report);
 }
 
 function toCount(text: string): number {

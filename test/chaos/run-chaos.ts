@@ -36,9 +36,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       ...{ random: seeded(seed + 2), seconds, tell },
       ...(signal ? { signal } : {}),
     });
-    tell("calm");
-    if (!signal?.aborted) await untilEnded(stage);
-    tell("the clients are done, or nothing happens any more");
+    if (!signal?.aborted) {
+      tell("calm");
+      await untilEnded(stage);
+      tell("the clients are done, or nothing happens any more");
+    }
     return await report({ stage, plans, disturbances });
   } finally {
     for (const close of closers.reverse()) await close();

@@ -49,7 +49,7 @@ describe("rolling restarts under load", () => {
     async (backend) => {
       const seed = chooseSeed();
       const random = seeded(seed);
-      const script = hangOnce(planned(() => random.integer(20, 120)));
+      const script = hangOnce(planned(() => random.integer(100, 500)));
       const stack = await startStack({ backend, worker: false, script, env });
       const ports = [await findFreePort(), await findFreePort()];
       const running = new Map<string, TestProcess>();
