@@ -251,7 +251,6 @@ describe("text that no database column or provider likes", () => {
     const id = await wire.create({
       agent: { name: "x", instructions: text },
       messages: text,
-      group_id: text,
     });
     const done = await wire.until(id, "completed");
     const message = done.new_events.find(
@@ -263,6 +262,17 @@ describe("text that no database column or provider likes", () => {
     expect(found.status).toBe(200);
     expect(found.body.total).toBe(1);
   });
+
+  it.each(["group_id", "parent_session_id"])(
+    "is refused as %s, which lists are narrowed by",
+    async (name) => {
+      for (const text of ["a\u0000b", "a\ud800b"]) {
+        const refused = await wire.post("/sessions", { agent: { name: "x" }, [name]: text });
+        expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ["body", name]]);
+      }
+      expect((await wire.get(`/sessions?${name}=a%00b`)).body).toMatchObject({ items: [], total: 0 });
+    },
+  );
 
   it("is never a 500 in a path or a query", async () => {
     for (const path of [

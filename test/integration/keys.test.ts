@@ -139,6 +139,7 @@ describe("an admin key", () => {
     [{ organization: "" }, ["body", "organization"]],
     [{ organization: "x".repeat(101) }, ["body", "organization"]],
     [{ organization: "a\u0000b" }, ["body", "organization"]],
+    [{ organization: "a\ud800" }, ["body", "organization"]],
     [{ organization: 5 }, ["body", "organization"]],
     [{ organization: "tandem" }, ["body", "organization"]],
     [{ organization: "a", name: "" }, ["body", "name"]],

@@ -94,6 +94,24 @@ describe.each(backends)("steering on %s", (backend) => {
     expect(requestsOf("pause while running")).toHaveLength(2);
   });
 
+  it("keeps the wait that a failed model asked for through a pause and a message", async () => {
+    script = () => ({ status: 429, body: {}, headers: { "retry-after": "60" } });
+    const id = await create({ messages: "wait for it" });
+    const retry = async () => {
+      const { waiting_on: waiting } = await statusOf(id);
+      return waiting?.what === "model_retry" && waiting;
+    };
+    const before = await waitFor(retry, { what: "the retry to be due later" });
+    await steer(id, "pause");
+    await steer(id, "resume");
+    expect(await retry()).toMatchObject({ deadline: before.deadline });
+    await steer(id, "pause");
+    await wire.post(`/sessions/${id}/messages`, { message: "Well?" });
+    expect(await retry()).toMatchObject({ deadline: before.deadline });
+    expect(requestsOf("wait for it")).toHaveLength(1);
+    await wire.send("DELETE", `/sessions/${id}`);
+  });
+
   it("takes back a pause that waits for the step's end", async () => {
     const held = gate();
     script = async () => {

@@ -84,7 +84,7 @@ export async function announce(engine: Engine, change: SessionChange): Promise<v
   engine.wake.publish(sessionId);
   const jobs: Promise<void>[] = [];
   if (due === "now") jobs.push(engine.queue.add({ sessionId, fence }));
-  else if (typeof due === "object") jobs.push(engine.queue.add({ sessionId, fence }, { delayMs: due.inMs }));
+  else if (due !== null) jobs.push(engine.queue.add({ sessionId, fence }, { delayMs: due.inMs }));
   if (timer) jobs.push(engine.queue.addTimer({ sessionId, fence }, timer));
   await Promise.all(jobs).catch((error: unknown) => {
     engine.log.warn({ err: error, session: sessionId }, "a due step was not queued; the sweep will do it");

@@ -22,7 +22,9 @@ class UsageError extends Error {}
 
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = readArguments(argv);
-  const [command, id] = positionals;
+  const [command, id, ...extra] = positionals;
+  const isTooMuch = extra.length > 0 || (id !== undefined && command !== "revoke");
+  if (isTooMuch) throw new UsageError(`${JSON.stringify(extra[0] ?? id)} has no place here.\n\n${USAGE}`);
   if (command === "create") return withKeys((context) => create(context, values));
   if (command === "list") return withKeys(list);
   if (command === "revoke" && id !== undefined) return withKeys((context) => revoke(context, id));

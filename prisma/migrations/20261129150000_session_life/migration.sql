@@ -4,6 +4,8 @@ ALTER TABLE sessions
   ADD COLUMN paused_from text,
   -- A pause that waits for the step that runs.
   ADD COLUMN pause_requested boolean NOT NULL DEFAULT false,
+  -- When the step is due that a pause holds up, as after a failed model request.
+  ADD COLUMN held_due_at timestamptz,
   -- Why the next step must answer: somebody asked for it, or the time is over.
   ADD COLUMN last_step text,
   ADD COLUMN queues boolean NOT NULL DEFAULT true,

@@ -1,13 +1,16 @@
 // What people think of a session and of its events.
 import { type Static, Type } from "@sinclair/typebox";
+import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
 import type { FeedbackRow } from "@tandem/engine/postgres/feedback";
 import { SessionParams } from "./params.ts";
 import { nullable, ref, timestamp } from "./typebox.ts";
 
+const words = Type.String({ maxLength: 10_000, pattern: STORABLE_PATTERN, errorHint: STORABLE_HINT });
+
 export const Feedback = Type.Object(
   {
     success: Type.Boolean({ description: "Whether it was good." }),
-    message: Type.Optional(nullable(Type.String({ maxLength: 10_000 }), { description: "Why, in words." })),
+    message: Type.Optional(nullable(words, { description: "Why, in words." })),
   },
   { $id: "Feedback", examples: [{ success: true, message: "It found the order." }] },
 );

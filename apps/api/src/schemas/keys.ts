@@ -10,7 +10,7 @@ const name = (description: string) =>
     minLength: 1,
     maxLength: MAX_KEY_NAME_LENGTH,
     pattern: KEY_NAME_PATTERN,
-    errorHint: "text without control characters",
+    errorHint: "text without control characters and half surrogate pairs",
     description,
   });
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
 import { Agent } from "./agents.ts";
 import { UserMessageEvent } from "./messages.ts";
 import { nullable, openObject, ref } from "./typebox.ts";
@@ -46,7 +47,7 @@ export const exampleRequest = {
 };
 
 /** Lists are narrowed by these, and an index entry of the database has a longest length. */
-const label = Type.String({ maxLength: 512 });
+const label = Type.String({ maxLength: 512, pattern: STORABLE_PATTERN, errorHint: STORABLE_HINT });
 
 export const SessionRequest = Type.Object(
   {

@@ -66,13 +66,13 @@ export async function createApiKey(
 }
 
 function checkNames(names: { organization: string; name: string; user: string }): void {
-  const pattern = new RegExp(KEY_NAME_PATTERN);
+  const pattern = new RegExp(KEY_NAME_PATTERN, "u");
   for (const [field, text] of Object.entries(names)) {
     const { length } = [...text];
     if (length >= 1 && length <= MAX_KEY_NAME_LENGTH && pattern.test(text)) continue;
     throw invalidRequest(
       ["body", field],
-      `${field} must have 1 to ${MAX_KEY_NAME_LENGTH} characters and no control characters`,
+      `${field} must have 1 to ${MAX_KEY_NAME_LENGTH} characters and no control characters or half surrogate pairs`,
     );
   }
   if (names.organization === SYSTEM_ORGANIZATION) {

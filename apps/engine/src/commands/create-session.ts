@@ -86,7 +86,7 @@ async function place(tx: pg.ClientBase, engine: Engine, session: UnplacedSession
 
 async function announceNew(engine: Engine, session: UnplacedSession, isQueued: boolean): Promise<void> {
   const { id: sessionId, organizationId } = session;
-  const due = isQueued ? "not" : "now";
+  const due = isQueued ? null : "now";
   await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
   // A slot that became free while this one was counted has looked for queued sessions in vain.
   if (isQueued) await admitIfQueued(engine, organizationId);

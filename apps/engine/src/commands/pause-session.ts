@@ -27,7 +27,7 @@ export async function pauseSession(engine: Engine, key: SessionKey): Promise<voi
     return updateSession(tx, session, {
       patch: { status: mustMove(session, "pause"), pausedFrom: session.status },
       events: [flow, runStatus("paused")],
-      due: "not",
+      due: "hold",
       releaseLease: true,
     });
   });
@@ -47,7 +47,7 @@ export function pauseAtBoundary(session: SessionRow, update: SessionUpdate): Ses
       pauseRequested: false,
     },
     events: [...update.events, runStatus("paused")],
-    due: "not",
+    due: typeof update.due === "object" && "inMs" in update.due ? { holdInMs: update.due.inMs } : "not",
   };
 }
 

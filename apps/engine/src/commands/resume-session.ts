@@ -36,6 +36,6 @@ export function toResumed(session: SessionRow, origin: "user" | "message"): Sess
   return {
     patch: { status },
     events: [flow, runStatus("running")],
-    due: DUE.has(status) ? "now" : "not",
+    due: DUE.has(status) ? "resume" : "not",
   };
 }

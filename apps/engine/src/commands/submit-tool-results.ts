@@ -141,7 +141,8 @@ function refuseUseless(receipt: SubmitReceipt): void {
   if (statuses.every((status) => status === "unknown")) {
     throw new TandemError("calls_unknown", `No result fits a call of this session. ${pending}`, { extra });
   }
-  throw new TandemError("result_conflict", `The calls were settled before, with other content. ${pending}`, {
-    extra,
-  });
+  const why = statuses.every((status) => status === "late")
+    ? "The calls were withdrawn before; their results are kept, and not used."
+    : "The calls were settled before, with other content, or withdrawn.";
+  throw new TandemError("result_conflict", `${why} ${pending}`, { extra });
 }

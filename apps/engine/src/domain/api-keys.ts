@@ -15,7 +15,7 @@ export interface Principal {
 export const MAX_KEY_NAME_LENGTH = 100;
 
 /** Such names hold no control characters: they are shown in lists and on terminals. */
-export const KEY_NAME_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+export const KEY_NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}]*$";
 
 /** The longest life of a key that ends, in days. */
 export const MAX_KEY_DAYS = 36_500;

@@ -1,5 +1,4 @@
 // What people think of a session and of its events: one row for each user and place.
-import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
 /** Stands for the session as a whole in the table's key. */
@@ -43,7 +42,7 @@ export async function upsertFeedback(
       given.eventIndex ?? WHOLE_SESSION,
       given.userName,
       given.success,
-      given.message === null ? null : toText(given.message),
+      given.message,
     ],
   );
   const [found] = rows;

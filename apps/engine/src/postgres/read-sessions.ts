@@ -120,7 +120,11 @@ function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
   const parts = ["organization_id = $1"];
   const add = (value: unknown, toSql: (parameter: string) => string) => {
     if (value === undefined) return;
-    values.push(toStorable(value));
+    if (!isStorable(value)) {
+      parts.push("false");
+      return;
+    }
+    values.push(value);
     parts.push(toSql(`$${values.length}`));
   };
   add(filter.userName, (p) => `user_name = ${p}`);
@@ -136,12 +140,12 @@ function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
   return { where: parts.join(" AND "), values };
 }
 
-/** What no column can hold matches nothing; it must not be an error. */
-function toStorable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toStorable);
-  return typeof value === "string" ? toText(value) : value;
+/** What no column can hold matches nothing, and is no error. */
+function isStorable(value: unknown): boolean {
+  return !JSON.stringify(value).includes("\\u0000");
 }
 
 function toLikePattern(search: string | undefined): string | undefined {
-  return search === undefined ? undefined : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+  // The columns that are searched hold NUL as another character.
+  return search === undefined ? undefined : `%${toText(search).replace(/[\\%_]/g, "\\$&")}%`;
 }

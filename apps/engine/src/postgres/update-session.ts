@@ -6,8 +6,11 @@ import { toText } from "../domain/text.ts";
 import { toClockAssignments } from "./session-clocks.ts";
 import { type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
-/** When the next step should run: at once, after a wait, not until something happens, or as it was. */
-export type Due = "now" | { inMs: number } | "not" | "unchanged";
+/**
+ * When the next step should run: at once, after a wait, not until something happens, or as it was. `hold` keeps the moment
+ * for a `resume`: a wait that a model provider asked for is not cut short by a pause.
+ */
+export type Due = "now" | { inMs: number } | "not" | "unchanged" | "hold" | { holdInMs: number } | "resume";
 
 /** A change of a session that is written as one statement. */
 export interface SessionUpdate {
@@ -31,7 +34,8 @@ export interface SessionChange {
   organizationId: string;
   /** The token that the next claim will supersede. */
   fence: number;
-  due: Due;
+  /** When the next step should run, if this change has set that. */
+  due: "now" | { inMs: number } | null;
   /** When something happens by itself, if this change has set that: the moment, and how far away it is. */
   timer: { at: Date; delayMs: number } | null;
   /** True when the session has ended, and its slot is free. */
@@ -84,23 +88,24 @@ export async function updateSession(
     "last_activity_at = clock_timestamp()",
     ...toAssignments(update, values),
   ];
-  const { rows } = await tx.query<{ at: Date | null; delayMs: number }>(
+  const { rows } = await tx.query<{ at: Date | null; delayMs: number; dueInMs: number | null }>(
     `WITH appended AS (
        INSERT INTO events (session_id, index, type, data, internal)
        SELECT $1, $2 + event.position - 1, event.type, event.data::json, event.internal::json
          FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS event (type, data, internal, position)
      )
      UPDATE sessions SET ${assignments.join(", ")} WHERE id = $1
-     RETURNING ${TIMER_AT} AS at, (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs"`,
+     RETURNING ${TIMER_AT} AS at, (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
+               (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`,
     values,
   );
-  const { at = null, delayMs = 0 } = rows[0] ?? {};
+  const { at = null, delayMs = 0, dueInMs = null } = rows[0] ?? {};
   const isTimerNew = at !== null && at.getTime() !== session.timerAt?.getTime();
   return {
     sessionId: session.id,
     organizationId: session.organizationId,
     fence: update.releaseLease ? session.fence + 1 : session.fence,
-    due: update.due,
+    due: toDueJob(update.due, dueInMs),
     timer: isTimerNew ? { at, delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
   };
@@ -118,12 +123,7 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
     return `${column} = $${values.length}`;
   });
   assignments.push(...toClockAssignments(update));
-  if (due === "now") assignments.push("due_at = clock_timestamp()");
-  else if (due === "not") assignments.push("due_at = NULL");
-  else if (due !== "unchanged") {
-    values.push(due.inMs);
-    assignments.push(`due_at = clock_timestamp() + $${values.length} * interval '1 millisecond'`);
-  }
+  assignments.push(...toDueAssignments(due));
   if (update.releaseLease)
     assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL", "worker = NULL");
   if (update.startedNow) assignments.push("started_at = coalesce(started_at, clock_timestamp())");
@@ -134,6 +134,24 @@ function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
     if (patch.answer === undefined) assignments.push("previous_answer = coalesce(answer, previous_answer)");
   }
   return assignments;
+}
+
+function toDueAssignments(due: Due): string[] {
+  const inMs = (ms: number) => `clock_timestamp() + ${ms} * interval '1 millisecond'`;
+  if (due === "unchanged") return [];
+  if (due === "now") return ["due_at = clock_timestamp()"];
+  if (due === "not") return ["due_at = NULL", "held_due_at = NULL"];
+  if (due === "hold") return ["held_due_at = due_at", "due_at = NULL"];
+  if (due === "resume") return [`due_at = greatest(held_due_at, clock_timestamp())`, "held_due_at = NULL"];
+  if ("holdInMs" in due) return [`held_due_at = ${inMs(due.holdInMs)}`, "due_at = NULL"];
+  return [`due_at = ${inMs(due.inMs)}`];
+}
+
+/** What is queued after a change: a step at once, or after a wait. */
+function toDueJob(due: Due, dueInMs: number | null): SessionChange["due"] {
+  if (due === "now") return "now";
+  if (due === "resume") return dueInMs !== null && dueInMs > 0 ? { inMs: dueInMs } : "now";
+  return typeof due === "object" && "inMs" in due ? due : null;
 }
 
 /** JSON text for a `json` column. */

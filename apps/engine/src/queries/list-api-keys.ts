@@ -1,4 +1,3 @@
-import { toText } from "../domain/text.ts";
 import { type ApiKeyView, toApiKeyView, withOrganization } from "../postgres/api-keys.ts";
 import type { Catalogue } from "../postgres/catalogue.ts";
 
@@ -16,7 +15,9 @@ export async function listApiKeys(
   options: ApiKeyListOptions = {},
 ): Promise<{ items: ApiKeyView[]; total: number }> {
   const { organization, offset, limit } = options;
-  const where = organization === undefined ? {} : { organization: { name: toText(organization) } };
+  // No organization can have such a name, and the database cannot look for one.
+  if (organization?.includes("\u0000")) return { items: [], total: 0 };
+  const where = organization === undefined ? {} : { organization: { name: organization } };
   const [rows, total] = await Promise.all([
     catalogue.apiKey.findMany({
       where,

@@ -99,7 +99,9 @@ const SENSELESS = [
 
 function readRetryAfter(error: unknown): number {
   if (!APICallError.isInstance(error)) return 0;
-  const { "retry-after": value, date } = error.responseHeaders ?? {};
+  const { "retry-after": seconds, "retry-after-ms": exact, date } = error.responseHeaders ?? {};
+  // OpenAI's own header beside the standard one says it in milliseconds.
+  const value = exact !== undefined && /^\d+$/.test(exact) ? String(Number(exact) / 1_000) : seconds;
   if (value === undefined) return 0;
   // A date is of the provider's clock, and so is the reply's own date: ours may be minutes off.
   const nowMs = Date.parse(date ?? "") || Date.now();
