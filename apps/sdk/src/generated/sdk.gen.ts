@@ -189,7 +189,7 @@ export class TandemApi extends HeyApiClient {
     /**
      * Pause a session
      *
-     * At once, or when the step that runs is through. Results are taken meanwhile. Pausing again changes nothing; 409 when the session has ended.
+     * At once, or when the step that runs is through, unless that ends the session. Results are taken meanwhile. Pausing again changes nothing; 409 when the session has ended.
      */
     public pauseSession<ThrowOnError extends boolean = true>(options: Options<PauseSessionData, ThrowOnError>) {
         return (options.client ?? this.client).post<PauseSessionResponses, PauseSessionErrors, ThrowOnError, 'data'>({

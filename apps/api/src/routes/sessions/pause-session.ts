@@ -13,7 +13,7 @@ export function pauseSessionRoute(app: App, { engine }: ApiContext): void {
       tags: ["sessions"],
       summary: "Pause a session",
       description:
-        "At once, or when the step that runs is through. Results are taken meanwhile. Pausing again " +
+        "At once, or when the step that runs is through, unless that ends the session. Results are taken meanwhile. Pausing again " +
         "changes nothing; 409 when the session has ended.",
       params: SessionParams,
       response: {
