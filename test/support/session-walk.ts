@@ -1,0 +1,148 @@
+// One walk through the state machine on a real database, and how each of its steps is compared with the model.
+import type { ClaimedStep } from "@tandem/engine/commands/claim-step";
+import type { Principal } from "@tandem/engine/domain/api-keys";
+import { TandemError } from "@tandem/engine/domain/errors";
+import type { Engine } from "@tandem/engine/engine";
+import type fc from "fast-check";
+import { expect } from "vitest";
+import type { BareEngine } from "./bare-engine.ts";
+import { findSessionFaults, findSlotFaults } from "./session-invariants.ts";
+import type { Expected, ModelSession, SessionModel } from "./session-model.ts";
+
+/** The engine's side of a walk. */
+export interface Walk {
+  bare: BareEngine;
+  engine: Engine;
+  principal: Principal;
+  stranger: Principal;
+  sessions: { id: string; steps: ClaimedStep[] }[];
+}
+
+/** A step of a walk. */
+export type Command = fc.AsyncCommand<SessionModel, Walk>;
+
+/** A command on one session: what the model says of it, what it does, and then everything is compared. */
+export function onSession(
+  words: string,
+  pick: number,
+  sides: {
+    expected(model: SessionModel, session: ModelSession): Expected;
+    act(walk: Walk, session: Walk["sessions"][number], at: ModelSession): Promise<unknown>;
+  },
+): Command {
+  return {
+    check: (model) => model.sessions.length > 0,
+    async run(model, walk) {
+      const place = pick % model.sessions.length;
+      const session = model.sessions[place] as ModelSession;
+      const at = structuredClone(session);
+      const expected = sides.expected(model, session);
+      const real = walk.sessions[place] as Walk["sessions"][number];
+      await compare({ model, walk, expected, place }, () => sides.act(walk, real, at));
+    },
+    toString: () => `${words} #${pick}`,
+  };
+}
+
+export interface Comparison {
+  model: SessionModel;
+  walk: Walk;
+  expected: Expected;
+  /** The session that the command is for; null for all of them. */
+  place: number | null;
+}
+
+/** Does it, and compares the answer, all that is stored, and what always holds. */
+export async function compare(
+  { model, walk, expected, place }: Comparison,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  model.admit();
+  walk.bare.woken.clear();
+  const before = await readEverything(walk);
+  const { error, result } = await act().then(
+    (value) => ({ error: undefined, result: value }),
+    (thrown: unknown) => {
+      if (thrown instanceof TandemError) return { error: thrown.code, result: undefined };
+      throw thrown;
+    },
+  );
+  expect(error).toBe(expected.error);
+  if (expected.result !== undefined) expect(result).toEqual(expected.result);
+  const after = await readEverything(walk);
+  if (expected.isSilent) expect(after.all).toBe(before.all);
+  const changed = walk.sessions.filter(({ id }) => after.nextIndex.get(id) !== before.nextIndex.get(id));
+  expect([...walk.bare.woken]).toEqual(expect.arrayContaining(changed.map(({ id }) => id)));
+  await compareRows(model, walk);
+  const looked = new Set([...changed, ...walk.sessions.filter((_, i) => i === place)]);
+  for (const { id } of looked) expect(await findSessionFaults(walk.engine.pool, id)).toEqual([]);
+  const { organizationId } = walk.principal;
+  expect(await findSlotFaults(walk.engine.pool, organizationId, walk.engine.maxActiveSessions)).toEqual([]);
+}
+
+/** A fingerprint of all that is stored for the organization, and the events that each session has. */
+async function readEverything({ engine, principal }: Walk) {
+  const { rows } = await engine.pool.query<{ id: string; nextIndex: number; text: string }>(
+    `SELECT id, next_index AS "nextIndex", md5(concat(sessions.*::text,
+            (SELECT string_agg(concat(index, type, data::text), ' ' ORDER BY index) FROM events WHERE session_id = sessions.id),
+            (SELECT string_agg(tool_calls.*::text, ' ' ORDER BY id) FROM tool_calls WHERE session_id = sessions.id),
+            (SELECT string_agg(waiting_messages.*::text, ' ' ORDER BY id) FROM waiting_messages
+              WHERE session_id = sessions.id))) AS text
+       FROM sessions WHERE organization_id = $1 ORDER BY id`,
+    [principal.organizationId],
+  );
+  return {
+    all: rows.map(({ text }) => text).join(),
+    nextIndex: new Map(rows.map((row) => [row.id, row.nextIndex])),
+  };
+}
+
+/** Compares every session's row and pending calls with the model, and the queue with what is due. */
+export async function compareRows(model: SessionModel, walk: Walk): Promise<void> {
+  const { rows } = await walk.engine.pool.query(
+    `SELECT id, fence, status, paused_from AS under, pause_requested AS "pauseRequested", last_step AS "lastStep", reason,
+            due_at IS NOT NULL AS "isDue", lease_until IS NOT NULL AS "isHeld", queued_at IS NOT NULL AS "isQueued",
+            idle_until IS NOT NULL AS "isIdling", time_limit_at IS NOT NULL AS "isTimed",
+            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id ORDER BY step, position) AS calls,
+            (SELECT count(*)::int FROM waiting_messages WHERE session_id = sessions.id) AS waiting,
+            CASE WHEN status IN ('completed', 'failed', 'timed_out', 'interrupted') THEN NULL
+                 WHEN status = 'queued' THEN 'slot' WHEN status = 'paused' THEN 'resume'
+                 WHEN status = 'idle' THEN 'message' WHEN status = 'awaiting_tool_results' THEN 'tool_results'
+                 WHEN lease_until > now() THEN 'model' WHEN due_at > now() THEN 'model_retry' ELSE 'worker' END AS "waitsOn"
+       FROM sessions WHERE organization_id = $1`,
+    [walk.principal.organizationId],
+  );
+  const byId = new Map(rows.map(({ id, fence, ...row }) => [id, { row, fence }]));
+  const seen = walk.sessions.map(({ id }) => byId.get(id)?.row);
+  expect(seen).toEqual(model.sessions.map((session) => toRow(model, session)));
+  const unqueued = walk.sessions.filter(({ id }, i) => {
+    const session = model.sessions[i] as ModelSession;
+    return (
+      session.dueAt !== null &&
+      session.holder === null &&
+      !walk.bare.queued.has(`${id}.${byId.get(id)?.fence}`)
+    );
+  });
+  expect(unqueued).toEqual([]);
+}
+
+const toRow = (model: SessionModel, session: ModelSession) => ({
+  status: session.status,
+  under: session.under,
+  pauseRequested: session.pauseRequested,
+  lastStep: session.lastStep,
+  reason: session.reason,
+  isDue: session.dueAt !== null,
+  isHeld: session.holder !== null,
+  isQueued: session.queuedAt !== null,
+  isIdling: session.idleUntil !== null,
+  isTimed: session.limitAt !== null,
+  calls: session.calls.map((call) => call.state),
+  waiting: session.waiting,
+  waitsOn: model.waitsOn(session),
+});
+
+export const keyOf = (walk: Walk, { id }: { id: string }) => ({
+  organizationId: walk.principal.organizationId,
+  sessionId: id,
+});
