@@ -6,6 +6,7 @@ import type { Engine } from "@tandem/engine/engine";
 import type fc from "fast-check";
 import { expect } from "vitest";
 import type { BareEngine } from "./bare-engine.ts";
+import type { Action } from "./session-actions.ts";
 import { findSessionFaults, findSlotFaults } from "./session-invariants.ts";
 import type { Expected, ModelSession, SessionModel } from "./session-model.ts";
 
@@ -15,33 +16,42 @@ export interface Walk {
   engine: Engine;
   principal: Principal;
   stranger: Principal;
-  sessions: { id: string; steps: ClaimedStep[] }[];
+  sessions: WalkSession[];
+}
+
+/** A session and its claims so far. */
+export interface WalkSession {
+  id: string;
+  steps: ClaimedStep[];
 }
 
 /** A step of a walk. */
 export type Command = fc.AsyncCommand<SessionModel, Walk>;
 
-/** A command on one session: what the model says of it, what it does, and then everything is compared. */
-export function onSession(
-  words: string,
-  pick: number,
-  sides: {
-    expected(model: SessionModel, session: ModelSession): Expected;
-    act(walk: Walk, session: Walk["sessions"][number], at: ModelSession): Promise<unknown>;
-  },
-): Command {
-  return {
-    check: (model) => model.sessions.length > 0,
-    async run(model, walk) {
-      const place = pick % model.sessions.length;
-      const session = model.sessions[place] as ModelSession;
-      const at = structuredClone(session);
-      const expected = sides.expected(model, session);
-      const real = walk.sessions[place] as Walk["sessions"][number];
-      await compare({ model, walk, expected, place }, () => sides.act(walk, real, at));
-    },
-    toString: () => `${words} #${pick}`,
-  };
+/** Does something to one session, and compares. */
+export async function run(
+  model: SessionModel,
+  walk: Walk,
+  { place, action }: { place: number; action: Action },
+): Promise<void> {
+  const session = model.sessions[place] as ModelSession;
+  const at = structuredClone(session);
+  const expected = action.expected(model, session);
+  const real = walk.sessions[place] as WalkSession;
+  await compare({ model, walk, expected, place }, () => action.act(walk, real, at));
+}
+
+/** Lets time pass, for the model and for every session of the walk: their clocks are set back. */
+export async function jumpClocks(model: SessionModel, walk: Walk, seconds: number): Promise<void> {
+  model.now += seconds;
+  const earlier = ["due_at", "lease_until", "idle_until", "time_limit_at"].map(
+    (column) => `${column} = ${column} - $2 * interval '1 second'`,
+  );
+  await walk.engine.pool.query(`UPDATE sessions SET ${earlier.join(", ")} WHERE organization_id = $1`, [
+    walk.principal.organizationId,
+    seconds,
+  ]);
+  await compareRows(model, walk);
 }
 
 export interface Comparison {
@@ -60,13 +70,7 @@ export async function compare(
   model.admit();
   walk.bare.woken.clear();
   const before = await readEverything(walk);
-  const { error, result } = await act().then(
-    (value) => ({ error: undefined, result: value }),
-    (thrown: unknown) => {
-      if (thrown instanceof TandemError) return { error: thrown.code, result: undefined };
-      throw thrown;
-    },
-  );
+  const { error, result } = await settle(act());
   expect(error).toBe(expected.error);
   if (expected.result !== undefined) expect(result).toEqual(expected.result);
   const after = await readEverything(walk);
@@ -78,6 +82,16 @@ export async function compare(
   for (const { id } of looked) expect(await findSessionFaults(walk.engine.pool, id)).toEqual([]);
   const { organizationId } = walk.principal;
   expect(await findSlotFaults(walk.engine.pool, organizationId, walk.engine.maxActiveSessions)).toEqual([]);
+}
+
+/** What became of a command: its result, or the code of its refusal. Any other error is thrown on. */
+export async function settle(act: Promise<unknown>): Promise<{ error?: string; result?: unknown }> {
+  try {
+    return { result: await act };
+  } catch (error) {
+    if (error instanceof TandemError) return { error: error.code };
+    throw error;
+  }
 }
 
 /** A fingerprint of all that is stored for the organization, and the events that each session has. */
