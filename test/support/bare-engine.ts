@@ -17,6 +17,7 @@ import pino from "pino";
 import { createTestDatabase } from "./database.ts";
 
 export interface BareEngine {
+  databaseUrl: string;
   engine: Engine;
   /** Jobs that were put in the queue, as `session.fence`. */
   queued: Set<string>;
@@ -59,6 +60,7 @@ export async function startBareEngine(): Promise<BareEngine> {
     },
   };
   return {
+    databaseUrl: database.url,
     engine,
     queued,
     woken,

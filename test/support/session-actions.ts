@@ -26,8 +26,8 @@ export interface Action {
   words: string;
   /** False where it makes no sense. */
   isPossible?(session: ModelSession): boolean;
-  expected(model: SessionModel, session: ModelSession): Expected;
-  /** Does it. `at` is what the model knew before. */
+  /** What must come of it. `at` is the session as whoever does it knew it. */
+  expected(model: SessionModel, session: ModelSession, at: ModelSession): Expected;
   act(walk: Walk, session: WalkSession, at: ModelSession): Promise<unknown>;
 }
 
@@ -55,7 +55,7 @@ function withClaim(
   return {
     words: back === 0 ? words : `${words}, ${back} claims late`,
     isPossible: (session) => holderOf(session) >= 0,
-    expected: (model, session) => sides.expected(model, session, holderOf(session)),
+    expected: (model, session, at) => sides.expected(model, session, holderOf(at)),
     act: (walk, session, at) => sides.act(walk.engine, session.steps[holderOf(at)] as ClaimedStep),
   };
 }
@@ -100,7 +100,7 @@ export const giveBack = (back = 0) =>
 /** Posts entries that may depend on the calls that the session has. */
 export const post = (words: string, toEntries: (session: ModelSession) => Posted[]): Action => ({
   words: `post ${words}`,
-  expected: (model, session) => model.post(session, toEntries(session)),
+  expected: (model, session, at) => model.post(session, toEntries(at)),
   async act(walk, session, at) {
     const ids = await readCallIds(walk, session.id);
     const { receipts, resumed } = await submitToolResults(walk.engine, {

@@ -36,7 +36,7 @@ export async function run(
 ): Promise<void> {
   const session = model.sessions[place] as ModelSession;
   const at = structuredClone(session);
-  const expected = action.expected(model, session);
+  const expected = action.expected(model, session, at);
   const real = walk.sessions[place] as WalkSession;
   await compare({ model, walk, expected, place }, () => action.act(walk, real, at));
 }
