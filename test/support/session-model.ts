@@ -78,6 +78,15 @@ export class SessionModel {
     this.limit = limit;
   }
 
+  /** The same once more, to see what would come of something else. */
+  clone(): SessionModel {
+    const copy = new SessionModel(this.limit);
+    copy.now = this.now;
+    copy.sessions = structuredClone(this.sessions);
+    copy.#places = this.#places;
+    return copy;
+  }
+
   create(options: SessionOptions): Expected {
     const isFull = this.#isFull();
     if (isFull && !options.queue) return { isSilent: true, error: "session_limit" };

@@ -2,7 +2,9 @@
 import type { ClaimedStep } from "@tandem/engine/commands/claim-step";
 import type { Principal } from "@tandem/engine/domain/api-keys";
 import { TandemError } from "@tandem/engine/domain/errors";
+import { toWaitingOn } from "@tandem/engine/domain/waiting-on";
 import type { Engine } from "@tandem/engine/engine";
+import { readStatus } from "@tandem/engine/postgres/read-sessions";
 import type fc from "fast-check";
 import { expect } from "vitest";
 import type { BareEngine } from "./bare-engine.ts";
@@ -113,34 +115,39 @@ async function readEverything({ engine, principal }: Walk) {
 
 /** Compares every session's row and pending calls with the model, and the queue with what is due. */
 export async function compareRows(model: SessionModel, walk: Walk): Promise<void> {
-  const { rows } = await walk.engine.pool.query(
-    `SELECT id, fence, status, paused_from AS under, pause_requested AS "pauseRequested", last_step AS "lastStep", reason,
-            due_at IS NOT NULL AS "isDue", lease_until IS NOT NULL AS "isHeld", queued_at IS NOT NULL AS "isQueued",
-            idle_until IS NOT NULL AS "isIdling", time_limit_at IS NOT NULL AS "isTimed",
-            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id ORDER BY step, position) AS calls,
-            (SELECT count(*)::int FROM waiting_messages WHERE session_id = sessions.id) AS waiting,
-            CASE WHEN status IN ('completed', 'failed', 'timed_out', 'interrupted') THEN NULL
-                 WHEN status = 'queued' THEN 'slot' WHEN status = 'paused' THEN 'resume'
-                 WHEN status = 'idle' THEN 'message' WHEN status = 'awaiting_tool_results' THEN 'tool_results'
-                 WHEN lease_until > now() THEN 'model' WHEN due_at > now() THEN 'model_retry' ELSE 'worker' END AS "waitsOn"
-       FROM sessions WHERE organization_id = $1`,
-    [walk.principal.organizationId],
+  const seen = await readRows(walk);
+  expect(seen.map(({ row }) => row)).toEqual(model.sessions.map((session) => toRow(model, session)));
+  const unqueued = seen.filter(
+    ({ row, id, fence }) => row.isDue && !row.isHeld && !walk.bare.queued.has(`${id}.${fence}`),
   );
-  const byId = new Map(rows.map(({ id, fence, ...row }) => [id, { row, fence }]));
-  const seen = walk.sessions.map(({ id }) => byId.get(id)?.row);
-  expect(seen).toEqual(model.sessions.map((session) => toRow(model, session)));
-  const unqueued = walk.sessions.filter(({ id }, i) => {
-    const session = model.sessions[i] as ModelSession;
-    return (
-      session.dueAt !== null &&
-      session.holder === null &&
-      !walk.bare.queued.has(`${id}.${byId.get(id)?.fence}`)
-    );
-  });
   expect(unqueued).toEqual([]);
 }
 
-const toRow = (model: SessionModel, session: ModelSession) => ({
+/** What is stored of each session of a walk, in the model's terms. */
+export async function readRows({ engine, principal: { organizationId }, sessions }: Walk) {
+  const { rows } = await engine.pool.query(
+    `SELECT id, fence, status, paused_from AS under, pause_requested AS "pauseRequested", last_step AS "lastStep",
+            reason, due_at IS NOT NULL AS "isDue", lease_until IS NOT NULL AS "isHeld",
+            queued_at IS NOT NULL AS "isQueued", idle_until IS NOT NULL AS "isIdling",
+            time_limit_at IS NOT NULL AS "isTimed",
+            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id ORDER BY step, position) AS calls,
+            (SELECT count(*)::int FROM waiting_messages WHERE session_id = sessions.id) AS waiting
+       FROM sessions WHERE organization_id = $1`,
+    [organizationId],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return Promise.all(
+    sessions.map(async (session) => {
+      const { id, fence, ...row } = byId.get(session.id);
+      const status = await readStatus(engine.pool, organizationId, id);
+      const waiting = status && toWaitingOn(status);
+      return { id, fence, row: { ...row, waitsOn: waiting?.what ?? null } };
+    }),
+  );
+}
+
+/** A session of the model, as {@link readRows} gives it. */
+export const toRow = (model: SessionModel, session: ModelSession) => ({
   status: session.status,
   under: session.under,
   pauseRequested: session.pauseRequested,

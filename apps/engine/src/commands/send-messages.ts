@@ -4,8 +4,9 @@ import { stateRunning } from "../domain/events.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
+import { lockAdmission } from "../postgres/admission.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { type SessionChange, type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
 import type { SessionKey } from "../queries/sessions.ts";
 import { admitIfQueued, mustQueue } from "./admit-sessions.ts";
@@ -27,14 +28,37 @@ export async function sendMessages(
 ): Promise<void> {
   if (input.messages.length === 0)
     throw invalidRequest(["body", "messages"], "at least one message is needed");
-  const change = await changeSession(engine, input, async (tx, session) => {
-    await insertMessages(tx, session.id, input.messages);
-    const update = await toUpdate(tx, engine, session);
-    return update && updateSession(tx, session, update);
-  });
-  if (!change) return;
+  let change = await storeMessages(engine, input, { mayRestart: engine.maxActiveSessions === 0 });
+  if (change === "ended") change = await storeMessages(engine, input, { mayRestart: true });
+  if (change === null || change === "ended") return;
   await announce(engine, change);
   await admitIfQueued(engine, input.organizationId);
+}
+
+/**
+ * Stores the messages with what follows from them. Where slots are limited, whoever gives them on holds the admission
+ * lock and waits for rows; so a restart, which asks for a slot, takes that lock before the row's, or the two would wait
+ * for each other.
+ *
+ * @returns `ended` when the session has ended and must not restart; nothing was written
+ */
+async function storeMessages(
+  engine: Engine,
+  input: SessionKey & { messages: UserMessage[] },
+  { mayRestart }: { mayRestart: boolean },
+): Promise<SessionChange | null | "ended"> {
+  const lockSlots = (tx: pg.ClientBase) => lockAdmission(tx, input.organizationId);
+  return changeSession(
+    engine,
+    input,
+    async (tx, session) => {
+      if (isTerminal(session.status) && !mayRestart) return "ended";
+      await insertMessages(tx, session.id, input.messages);
+      const update = await toUpdate(tx, engine, session);
+      return update && updateSession(tx, session, update);
+    },
+    mayRestart && engine.maxActiveSessions > 0 ? lockSlots : undefined,
+  );
 }
 
 async function toUpdate(
