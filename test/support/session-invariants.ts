@@ -35,8 +35,18 @@ const FACTS = `
 
 const ENDS = ["completed", "failed", "timed_out", "interrupted"];
 
-/** Everything that is wrong with one session; empty when all is well. */
-export async function findSessionFaults(db: pg.Pool, sessionId: string): Promise<string[]> {
+/** Everything that is wrong with one session at this moment; empty when all is well. */
+export async function findSessionFaults(pool: pg.Pool, sessionId: string): Promise<string[]> {
+  const db = await pool.connect();
+  try {
+    await db.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    return await findFaultsIn(db, sessionId);
+  } finally {
+    await db.query("COMMIT").finally(() => db.release());
+  }
+}
+
+async function findFaultsIn(db: pg.ClientBase, sessionId: string): Promise<string[]> {
   const { rows } = await db.query<SessionFacts>(`SELECT ${FACTS} FROM sessions WHERE id = $1`, [sessionId]);
   const [row] = rows;
   if (!row) return [`there is no session ${sessionId}`];
@@ -196,7 +206,7 @@ export function findPromptFaults(prompt: LanguageModelV3Prompt): string[] {
   return faults;
 }
 
-async function findWaitFaults(db: pg.Pool, row: SessionFacts): Promise<string[]> {
+async function findWaitFaults(db: pg.ClientBase, row: SessionFacts): Promise<string[]> {
   const status = await readStatus(db, row.organizationId, row.id);
   const waiting = status && toWaitingOn(status);
   return claim((waiting === null) === ENDS.includes(row.status), `${row.status} waits on ${waiting?.what}`);
