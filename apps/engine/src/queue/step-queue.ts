@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
 import { surviveBrokenConnections } from "../postgres/pool.ts";
+import { warnOfEviction } from "./warn-of-eviction.ts";
 
 /** Where steps are put by whoever makes one due. */
 export interface StepQueue {
@@ -90,6 +91,7 @@ interface WorkerHandle extends ErrorSource {
 /** Opens the queue. */
 export function createStepQueue(options: StepQueueOptions): StepQueue {
   const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
+  const look = options.redisUrl ? warnOfEviction({ url: options.redisUrl, log: options.log }) : null;
   const queue = backend.createQueue();
   queue.on("error", ({ message }) => options.log.warn({ reason: message }, "the step queue has a problem"));
   const put = async (job: StepJob, jobId: string, delayMs: number) => {
@@ -125,6 +127,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       return { close: () => worker.close() };
     },
     async close() {
+      look?.close();
       await queue.close();
       await backend.close();
     },
