@@ -102,10 +102,7 @@ function findRowFaults(row: SessionFacts): string[] {
       row.isQueued === ((row.pausedFrom ?? status) === "queued"),
       `${status}, but queued: ${row.isQueued}`,
     ),
-    ...claim(
-      !row.pauseRequested || status === "running" || status === "pending",
-      `${status} with a pause to come`,
-    ),
+    ...claim(!row.pauseRequested || status === "running", `${status} with a pause to come`),
     ...claim(
       row.pausedFrom === null || !["paused", ...ENDS].includes(row.pausedFrom),
       `over ${row.pausedFrom}`,

@@ -256,10 +256,13 @@ export class SessionModel {
     else if (s.lastStep !== "max_time") {
       this.#withdraw(s);
       s.lastStep = "max_time";
-      this.#enter(s, "running");
-      s.limitAt = this.now + LAST_STEP_S;
-    } else if (s.waiting > 0) this.#restart(s, "pending");
-    else this.#end(s, "timed_out", "max_time");
+      this.#atBoundary(s, "running");
+      if (s.under === null) s.limitAt = this.now + LAST_STEP_S;
+      else s.left = LAST_STEP_S;
+    } else if (s.waiting > 0) {
+      this.#restart(s, "pending");
+      this.#atBoundary(s, "pending");
+    } else this.#end(s, "timed_out", "max_time");
     return {};
   }
 
