@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BareEngine, createBareSession, finishWith, startBareEngine } from "../support/bare-engine.ts";
 import { findPromptFaults, findSessionFaults } from "../support/session-invariants.ts";
 
-const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 40);
+const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 30);
 
 /** One entry of a body: which call, by its place, and what was found. */
 interface Entry {
@@ -117,7 +117,6 @@ describe("a history of calls and results", () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(rounds, async (played) => {
-          // A repeat may come when the calls of its round are settled, and then it finds the session running: still live.
           const sessionId = await createBareSession(bare.engine, principal);
           const results: (string | undefined)[] = [];
           for (const round of played) {

@@ -43,7 +43,7 @@ const ask = finish({
   ],
 });
 const answer = finish("answer");
-const works = [ask, answer, finish("nonsense"), fail(null), fail(RETRY_S), renew(), giveBack()];
+const works = [ask, answer, finish("nonsense"), fail(null), fail(RETRY_S), giveBack()];
 const postLast = post("the last result", (at) => toWaitingEntries(at, [0]));
 const postOther = post("another last result", (at) =>
   toWaitingEntries(at, [0]).map((entry) => ({ ...entry, value: "rain" })),
@@ -59,66 +59,51 @@ interface Situation {
 }
 
 const open = { idle: IDLE_S, maxTime: MAX_TIME_S };
+const timed = [pause, message, cancel, forceAnswer, expire];
+const waits = [...timed, postLast, postOther];
 const situations: Situation[] = [
   { name: "a pending session", path: [], contenders: [...steering, claim] },
   { name: "a running session", path: [claim], contenders: [...steering, ...works] },
+  { name: "an unseen message", path: [claim, message], contenders: [pause, cancel, ask, answer, fail(null)] },
+  { name: "a pause to come", path: [claim, pause], contenders: [...steering, ask, answer, fail(null)] },
   {
-    name: "a running session with an unseen message",
-    path: [claim, message],
-    contenders: [pause, cancel, ...works],
-  },
-  {
-    name: "a running session that will pause",
-    path: [claim, pause],
-    contenders: [...steering, ask, answer, fail(null)],
-  },
-  {
-    name: "a running session whose time is over",
+    name: "a lapsed lease and a time that is over",
     path: [claim, 2_100],
     options: open,
-    contenders: [...steering, ask, answer, fail(null), expire, claim],
+    contenders: [...timed, ask, answer, fail(null), renew(), claim],
   },
   {
     name: "a last step whose time is over",
     path: [claim, 2_100, expire, claim, 100],
     options: open,
-    contenders: [...steering, answer, fail(null), expire],
+    contenders: [...timed, answer, fail(null)],
   },
-  {
-    name: "a session that waits for two results",
-    path: [claim, ask],
-    contenders: [...steering, postLast, postAll],
-  },
-  {
-    name: "a session that waits for its last result",
-    path: [claim, ask, postLast],
-    contenders: [...steering, postLast, postOther],
-  },
-  {
-    name: "a session that waits in vain",
-    path: [claim, ask, postLast, 2_100],
-    options: open,
-    contenders: [...steering, postLast, postOther, expire],
-  },
-  { name: "an idle session", path: [claim, answer], options: open, contenders: [...steering, expire] },
+  { name: "two pending calls", path: [claim, ask], contenders: [cancel, pause, postLast, postAll] },
+  { name: "one pending call", path: [claim, ask, postLast], contenders: waits },
+  { name: "one pending call in vain", path: [claim, ask, postLast, 2_100], options: open, contenders: waits },
+  { name: "an idle session", path: [claim, answer], options: open, contenders: [message, pause, expire] },
   {
     name: "an idle session whose time is over",
     path: [claim, answer, 1_100],
     options: open,
-    contenders: [...steering, expire],
+    contenders: [...timed, resume],
   },
   {
-    name: "a session that is paused over a call",
+    name: "a pause over a call",
     path: [claim, ask, postLast, pause],
     contenders: [...steering, postLast, postOther, claim],
   },
   {
-    name: "a session that is paused while it is idle",
+    name: "a pause over an idle session",
     path: [claim, answer, pause, 1_100],
     options: open,
-    contenders: [...steering, expire],
+    contenders: [message, resume, cancel, expire],
   },
-  { name: "a completed session", path: [claim, answer], contenders: [...steering, postLast, claim] },
+  {
+    name: "a completed session",
+    path: [claim, answer],
+    contenders: [message, cancel, pause, postLast, claim],
+  },
 ];
 
 describe("two things at once", () => {
@@ -186,7 +171,7 @@ describe("two things at once", () => {
     expect(await findSessionFaults(bare.engine.pool, walk.sessions[0]?.id ?? "")).toEqual([]);
   };
 
-  it.each(situations)("come to the same as one after the other, for $name", async (situation) => {
+  it.each(situations)("come to the same as one after the other, with $name", async (situation) => {
     const { contenders } = situation;
     for (const first of contenders) {
       for (const second of contenders) {
