@@ -20,6 +20,8 @@ export interface TestRedis {
   port: number;
   /** Of the running server; another one after `start`. */
   readonly pid: number;
+  /** Sends one command, as it is typed at a prompt. */
+  command(words: string): Promise<string>;
   /** Removes everything: the loss of all jobs. */
   flush(): Promise<void>;
   /** Kills the server: an outage, in which everything is lost. */
@@ -51,6 +53,7 @@ export async function startRedis(): Promise<TestRedis> {
     get pid() {
       return server.pid;
     },
+    command: (words) => send(port, words),
     flush: async () => {
       await send(port, "FLUSHALL");
     },

@@ -11,25 +11,21 @@ import type { SessionKey } from "../queries/sessions.ts";
 /**
  * Runs `work` on the locked session.
  *
+ * @param lockBefore takes the locks that must be held before the session's row is
  * @throws {TandemError} `session_not_found`, and what `work` throws; then nothing has changed
  */
 export async function changeSession<T>(
   engine: Engine,
   key: SessionKey,
   work: (tx: pg.ClientBase, session: SessionRow) => Promise<T>,
+  lockBefore?: (tx: pg.ClientBase) => Promise<void>,
 ): Promise<T> {
-  return inTransaction(engine.pool, async (tx) => work(tx, await getLockedSession(tx, key)));
-}
-
-/**
- * Locks a session until the transaction ends.
- *
- * @throws {TandemError} `session_not_found`
- */
-export async function getLockedSession(tx: pg.ClientBase, key: SessionKey): Promise<SessionRow> {
-  const session = await lockSession(tx, key.organizationId, key.sessionId);
-  if (session) return session;
-  throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+  return inTransaction(engine.pool, async (tx) => {
+    await lockBefore?.(tx);
+    const session = await lockSession(tx, key.organizationId, key.sessionId);
+    if (!session) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+    return work(tx, session);
+  });
 }
 
 /**

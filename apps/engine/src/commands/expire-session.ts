@@ -8,6 +8,7 @@ import { type SessionUpdate, updateSession } from "../postgres/update-session.ts
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toTimedOut } from "./end-session.ts";
+import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 import { withdrawCalls } from "./withdraw-calls.ts";
 
@@ -28,17 +29,19 @@ export async function expireSession(engine: Engine, sessionId: string): Promise<
     if (session.lastStep === "max_time") {
       const end = toTimedOut(session, NO_ANSWER_IN_TIME);
       const isStale = await hasWaitingMessages(tx, session.id);
-      return updateSession(tx, session, isStale ? restartAfter(end) : end);
+      return updateSession(tx, session, pauseAtBoundary(session, isStale ? restartAfter(end) : end));
     }
     const withdrawals = await withdrawCalls(tx, session.id, "max_time");
     const isAwaiting = session.status === "awaiting_tool_results";
-    return updateSession(tx, session, {
+    const lastStep: SessionUpdate = {
       patch: { status: mustMove(session, "time_over"), lastStep: "max_time" },
       events: [...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
       due: "now",
       releaseLease: true,
       timeLeftMs: LAST_STEP_MS,
-    });
+    };
+    // The step that ran ends here, so a pause that waited for its end takes effect.
+    return updateSession(tx, session, pauseAtBoundary(session, lastStep));
   });
   if (change) await announceAndAdmit(engine, change);
 }

@@ -4,12 +4,11 @@ import type { UserMessage } from "../domain/messages.ts";
 import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
-import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionChange, type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
-import { getStatus, type SessionKey } from "../queries/sessions.ts";
+import type { SessionKey } from "../queries/sessions.ts";
 import { admitIfQueued, holdSlots, mustQueue } from "./admit-sessions.ts";
-import { getLockedSession } from "./change-session.ts";
+import { changeSession } from "./change-session.ts";
 import { activeStatus } from "./pause-session.ts";
 import { TASK_START, toRestart } from "./restart.ts";
 import { toResumed } from "./resume-session.ts";
@@ -27,36 +26,38 @@ export async function sendMessages(
 ): Promise<void> {
   if (input.messages.length === 0)
     throw invalidRequest(["body", "messages"], "at least one message is needed");
-  for (;;) {
-    const change = await storeMessages(engine, input);
-    if (change === "ended_meanwhile") continue;
-    if (!change) return;
-    await announce(engine, change);
-    return admitIfQueued(engine, input.organizationId);
-  }
+  let change = await storeMessages(engine, input, { mayRestart: engine.maxActiveSessions === 0 });
+  if (change === "ended") change = await storeMessages(engine, input, { mayRestart: true });
+  if (change === null || change === "ended") return;
+  await announce(engine, change);
+  await admitIfQueued(engine, input.organizationId);
 }
 
 /**
- * Who admits sessions holds the admission lock and then locks sessions, so whoever restarts an ended session takes the
- * locks in that order too: with a limit it looks at the session first, and once more when the session ended between.
+ * Stores the messages with what follows from them. Where slots are limited, whoever gives them on holds the admission
+ * lock and waits for rows; so a restart, which asks for a slot, takes that lock before the row's, or the two would wait
+ * for each other.
+ *
+ * @returns `ended` when the session has ended and must not restart; nothing was written
  */
 async function storeMessages(
   engine: Engine,
   input: SessionKey & { messages: UserMessage[] },
-): Promise<SessionChange | null | "ended_meanwhile"> {
-  const seen = engine.maxActiveSessions > 0 ? await getStatus(engine, input) : null;
-  const mayRestart = seen === null || isTerminal(seen.status);
-  return inTransaction(engine.pool, async (tx) => {
-    if (mayRestart) await holdSlots(tx, engine, input.organizationId);
-    const session = await getLockedSession(tx, input);
-    const isEnded = isTerminal(session.status);
-    if (isEnded && !mayRestart) return "ended_meanwhile";
-    await insertMessages(tx, session.id, input.messages);
-    const update = isEnded
-      ? toRestart(session.status, { isFull: await mustQueue(tx, engine, session) })
-      : toLiveUpdate(session);
-    return update && updateSession(tx, session, update);
-  });
+  { mayRestart }: { mayRestart: boolean },
+): Promise<SessionChange | null | "ended"> {
+  return changeSession(
+    engine,
+    input,
+    async (tx, session) => {
+      if (isTerminal(session.status) && !mayRestart) return "ended";
+      await insertMessages(tx, session.id, input.messages);
+      const update = isTerminal(session.status)
+        ? toRestart(session.status, { isFull: await mustQueue(tx, engine, session) })
+        : toLiveUpdate(session);
+      return update && updateSession(tx, session, update);
+    },
+    mayRestart ? (tx) => holdSlots(tx, engine, input.organizationId) : undefined,
+  );
 }
 
 function toLiveUpdate(session: SessionRow): SessionUpdate | null {

@@ -28,11 +28,13 @@ export function toClockAssignments(update: SessionUpdate): string[] {
 }
 
 function toTimeLimit({ patch, finished, timeLeftMs }: SessionUpdate): string[] {
-  if (timeLeftMs !== undefined)
+  const isTimed = patch.status !== undefined && TIMED.has(patch.status);
+  if (timeLeftMs !== undefined && isTimed)
     return [`time_limit_at = clock_timestamp() + ${timeLeftMs} * interval '1 millisecond'`];
+  if (timeLeftMs !== undefined) return [`time_left_ms = ${timeLeftMs}`, "time_limit_at = NULL"];
   if (finished === "restarted") return ["time_left_ms = max_time_ms", "time_limit_at = NULL"];
   if (patch.status === undefined) return [];
-  if (TIMED.has(patch.status)) {
+  if (isTimed) {
     return [
       "time_limit_at = coalesce(time_limit_at, clock_timestamp() + time_left_ms * interval '1 millisecond')",
     ];

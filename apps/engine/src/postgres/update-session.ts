@@ -24,7 +24,7 @@ export interface SessionUpdate {
   finished?: "now" | "restarted";
   /** The answer stays the latest one, and is no more the answer of the current run. */
   answerIsOld?: boolean;
-  /** Sets the run's clock anew, in milliseconds from now. */
+  /** Sets what is left of the run's time, in milliseconds. */
   timeLeftMs?: number;
 }
 

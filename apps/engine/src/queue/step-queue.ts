@@ -7,6 +7,7 @@ import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
 import { STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
 import { IDLE_IN_TRANSACTION_MS } from "../postgres/transaction.ts";
+import { warnOfEviction } from "./warn-of-eviction.ts";
 
 /** Where steps are put by whoever makes one due. */
 export interface StepQueue {
@@ -97,6 +98,7 @@ interface WorkerHandle extends ErrorSource {
 /** Opens the queue. */
 export function createStepQueue(options: StepQueueOptions): StepQueue {
   const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
+  const look = options.redisUrl ? warnOfEviction({ url: options.redisUrl, log: options.log }) : null;
   const queue = backend.createQueue();
   queue.on("error", ({ message }) => options.log.warn({ reason: message }, "the step queue has a problem"));
   const put = async (job: StepJob, jobId: string, delayMs: number) => {
@@ -134,6 +136,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       return { close: () => worker.close() };
     },
     async close() {
+      look?.close();
       await queue.close();
       await backend.close();
     },

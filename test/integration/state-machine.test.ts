@@ -1,0 +1,170 @@
+// Random walks through the state machine, each step of them a command on a real database, compared with a small model of
+// what the design says. TANDEM_TEST_RUNS sets the number of walks; fast-check prints the seed of one that fails.
+import { sweepTimers } from "@tandem/engine/commands/sweep";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import {
+  type Action,
+  claim,
+  expire,
+  fail,
+  finish,
+  giveBack,
+  IDLE_S,
+  MAX_TIME_S,
+  post,
+  RETRY_S,
+  renew,
+  STEERING,
+  type Steering,
+  steer,
+  steerAsStranger,
+  toWaitingEntries,
+} from "../support/session-actions.ts";
+import { type ModelReply, type ModelSession, type Posted, SessionModel } from "../support/session-model.ts";
+import { type Command, compare, jumpClocks, run, type Walk } from "../support/session-walk.ts";
+
+const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 80);
+const RUN_MS = 2_000;
+
+const create = (options: ModelSession["options"]): Command => ({
+  check: (model) => model.sessions.length < (model.limit > 0 ? 5 : 2),
+  async run(model, walk) {
+    const expected = model.create(options);
+    const { idle, maxTime, maxSteps, queue } = options;
+    const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
+    await compare({ model, walk, expected, place: null }, async () => {
+      const id = await createBareSession(walk.engine, walk.principal, more);
+      walk.sessions.push({ id, steps: [] });
+    });
+  },
+  toString: () => `create ${JSON.stringify(options)}`,
+});
+
+/** An action on one of the sessions. */
+const on = (pick: number, action: Action): Command => ({
+  check({ sessions }) {
+    const session = sessions[pick % Math.max(sessions.length, 1)];
+    return session !== undefined && (action.isPossible?.(session) ?? true);
+  },
+  run: (model, walk) => run(model, walk, { place: pick % model.sessions.length, action }),
+  toString: () => `${action.words} #${pick}`,
+});
+
+const sweepAll: Command = {
+  check: () => true,
+  async run(model, walk) {
+    const all = [...model.sessions].map((session) => model.expire(session));
+    const expected = { isSilent: all.every(({ isSilent }) => isSilent === true) };
+    await compare({ model, walk, expected, place: null }, () => sweepTimers(walk.engine));
+  },
+  toString: () => "sweep timers",
+};
+
+const jump = (seconds: number): Command => ({
+  check: (model) => model.sessions.length > 0,
+  run: (model, walk) => jumpClocks(model, walk, seconds),
+  toString: () => `jump ${seconds} s`,
+});
+
+const pick = fc.nat(9);
+const back = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.constantFrom(1, 2) },
+);
+const calls = fc.array(
+  fc.record({ tool: fc.constantFrom("look", "find"), args: fc.constantFrom('{"n":1}', '{"n":2}') }),
+  { minLength: 1, maxLength: 4 },
+);
+const posted = fc.record({
+  call: fc.oneof({ weight: 9, arbitrary: fc.nat(11) }, { weight: 1, arbitrary: fc.constant(null) }),
+  by: fc.constantFrom("id", "id", "id", "arguments"),
+  isMisnamed: fc.oneof(
+    { weight: 12, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
+  value: fc.constantFrom("sun", "sun", "sun", "rain", "error"),
+}) as fc.Arbitrary<Posted>;
+
+const options = fc.record({
+  idle: fc.constantFrom(null, IDLE_S),
+  maxTime: fc.constantFrom(null, MAX_TIME_S),
+  maxSteps: fc.constantFrom(null, null, 1, 3),
+  queue: fc.constantFrom(true, true, false),
+});
+const replies: Record<string, fc.Arbitrary<ModelReply>> = {
+  asks: calls.map((asked) => ({ calls: asked })),
+  answers: fc.constant("answer"),
+  oddities: fc.constantFrom("silence", "nonsense"),
+};
+const bodies = fc.array(posted, { minLength: 1, maxLength: 5 });
+const orders = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 1 });
+const onAny = (actions: fc.Arbitrary<Action>) =>
+  fc.tuple(pick, actions).map(([place, action]) => on(place, action));
+const only = (action: Action) => onAny(fc.constant(action));
+const finishes = (kind: string) =>
+  onAny(fc.tuple(replies[kind] as fc.Arbitrary<ModelReply>, back).map((drawn) => finish(...drawn)));
+
+/** The commands, and how often each comes. */
+const weighted: [number, fc.Arbitrary<Command>][] = [
+  [3, options.map(create)],
+  [10, only(claim)],
+  [6, finishes("asks")],
+  [3, finishes("answers")],
+  [2, finishes("oddities")],
+  [2, onAny(fc.tuple(fc.constantFrom(null, RETRY_S), back).map((drawn) => fail(...drawn)))],
+  [1, onAny(back.map(renew))],
+  [1, onAny(back.map(giveBack))],
+  [3, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
+  [4, onAny(orders.map((order) => post(`what waits: ${order}`, (at) => toWaitingEntries(at, order))))],
+  [3, only(steer("message"))],
+  [3, only(steer("pause"))],
+  [2, only(steer("resume"))],
+  [1, only(steer("forceAnswer"))],
+  [1, only(steer("cancel"))],
+  [1, onAny(fc.constantFrom<Steering>(...STEERING).map(steerAsStranger))],
+  [4, fc.constantFrom(100, 300, 600, 1_100, 2_100).map(jump)],
+  [2, only(expire)],
+  [2, fc.constant(sweepAll)],
+];
+const commands = weighted.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary));
+
+describe("the state machine", () => {
+  let bare: BareEngine;
+  let walks = 0;
+  beforeAll(async () => {
+    bare = await startBareEngine();
+  });
+  afterAll(() => bare.close());
+
+  const startWalk = async (limit: number) => {
+    const [principal, stranger] = [
+      await bare.addOrganization(`walk ${walks}`),
+      await bare.addOrganization(`stranger of walk ${walks++}`),
+    ];
+    const real: Walk = { bare, engine: bare.withLimit(limit), principal, stranger, sessions: [] };
+    return { model: new SessionModel(limit), real };
+  };
+
+  it.each([0, 2])(
+    "does what the design says, in any order of commands, with a limit of %i active sessions (0 is none)",
+    async (limit) => {
+      const first = fc.array(options, { minLength: 1, maxLength: limit + 1 });
+      const rest = fc.commands(commands, { maxCommands: 80, size: "max" });
+      await fc.assert(
+        fc.asyncProperty(first, rest, async (sessions, walk) => {
+          const start = async () => {
+            const { model, real } = await startWalk(limit);
+            for (const session of sessions) await create(session).run(model, real);
+            return { model, real };
+          };
+          await fc.asyncModelRun(start, walk);
+          await bare.engine.pool.query("TRUNCATE organizations CASCADE");
+        }),
+        { numRuns: Math.ceil(RUNS / 2), endOnFailure: false },
+      );
+    },
+    RUNS * RUN_MS + 60_000,
+  );
+});

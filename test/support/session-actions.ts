@@ -1,0 +1,180 @@
+// What can happen to one session: for each thing, what the model says of it and how it is done to the engine.
+import { cancelSession } from "@tandem/engine/commands/cancel-session";
+import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
+import { expireSession } from "@tandem/engine/commands/expire-session";
+import { failStep } from "@tandem/engine/commands/fail-step";
+import { forceAnswer } from "@tandem/engine/commands/force-answer";
+import { renewLease } from "@tandem/engine/commands/keep-lease";
+import { pauseSession } from "@tandem/engine/commands/pause-session";
+import { resumeSession } from "@tandem/engine/commands/resume-session";
+import { returnStep } from "@tandem/engine/commands/return-step";
+import { sendMessages } from "@tandem/engine/commands/send-messages";
+import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
+import type { Engine } from "@tandem/engine/engine";
+import { finishWith, userMessage } from "./bare-engine.ts";
+import type { Expected, ModelReply, ModelSession, Posted, SessionModel } from "./session-model.ts";
+import { keyOf, type Walk, type WalkSession } from "./session-walk.ts";
+
+// Times in seconds. Clocks jump by hundreds, so that what is due never hangs on the seconds that a test takes.
+export const LEASE_S = 550;
+export const RETRY_S = 250;
+export const IDLE_S = 1_050;
+export const MAX_TIME_S = 2_050;
+
+/** Something that can happen to a session. */
+export interface Action {
+  words: string;
+  /** False where it makes no sense. */
+  isPossible?(session: ModelSession): boolean;
+  /** What must come of it. `at` is the session as whoever does it knew it. */
+  expected(model: SessionModel, session: ModelSession, at: ModelSession): Expected;
+  act(walk: Walk, session: WalkSession, at: ModelSession): Promise<unknown>;
+}
+
+export const claim: Action = {
+  words: "claim",
+  expected: (model, session) => model.claim(session, LEASE_S),
+  async act({ engine }, session) {
+    const lease = { sessionId: session.id, leaseMs: LEASE_S * 1_000, worker: "test" };
+    const step = await claimStep(engine, lease);
+    if (step) session.steps.push(step);
+    return step !== null;
+  },
+};
+
+/** What a worker does with a claim: the last one, or, `back` claims before it, one that it has lost. */
+function withClaim(
+  words: string,
+  back: number,
+  sides: {
+    expected(model: SessionModel, session: ModelSession, holder: number): Expected;
+    act(engine: Engine, step: ClaimedStep): Promise<unknown>;
+  },
+): Action {
+  const holderOf = (session: ModelSession) => session.claims - 1 - back;
+  return {
+    words: back === 0 ? words : `${words}, ${back} claims late`,
+    isPossible: (session) => holderOf(session) >= 0,
+    expected: (model, session, at) => sides.expected(model, session, holderOf(at)),
+    act: (walk, session, at) => sides.act(walk.engine, session.steps[holderOf(at)] as ClaimedStep),
+  };
+}
+
+export const finish = (reply: ModelReply, back = 0) =>
+  withClaim(`finish with ${JSON.stringify(reply)}`, back, {
+    expected: (model, session, holder) => model.finish(session, holder, reply),
+    act: (engine, step) => finishWith(engine, step, toBareReply(reply)),
+  });
+
+function toBareReply(reply: ModelReply) {
+  if (reply === "answer") return { text: "Done." };
+  if (reply === "silence") return { text: " " };
+  if (reply === "nonsense") return { calls: [{ tool: "no_such_tool", args: {} }] };
+  const calls = reply.calls.map(({ tool, args }) => ({ tool, args: JSON.parse(args) }));
+  return { calls, text: "Let me see." };
+}
+
+export const fail = (retryInS: number | null, back = 0) =>
+  withClaim(retryInS === null ? "fail" : "fail for now", back, {
+    expected: (model, session, holder) => model.fail(session, holder, retryInS),
+    act: (engine, { session: { id: sessionId, fence } }) =>
+      failStep(engine, {
+        ...{ sessionId, fence, error: "It failed.", reason: "provider_refused" },
+        retryInMs: retryInS === null ? null : retryInS * 1_000,
+      }),
+  });
+
+export const renew = (back = 0) =>
+  withClaim("renew the lease", back, {
+    expected: (model, session, holder) => model.renew(session, holder, LEASE_S),
+    act: (engine, { session }) =>
+      renewLease(engine, { sessionId: session.id, fence: session.fence, leaseMs: LEASE_S * 1_000 }),
+  });
+
+export const giveBack = (back = 0) =>
+  withClaim("give the step back", back, {
+    expected: (model, session, holder) => model.giveBack(session, holder),
+    act: (engine, { session }) => returnStep(engine, { sessionId: session.id, fence: session.fence }),
+  });
+
+/** Posts entries that may depend on the calls that the session has. */
+export const post = (words: string, toEntries: (session: ModelSession) => Posted[]): Action => ({
+  words: `post ${words}`,
+  expected: (model, session, at) => model.post(session, toEntries(at)),
+  async act(walk, session, at) {
+    const ids = await readCallIds(walk, session.id);
+    const { receipts, resumed } = await submitToolResults(walk.engine, {
+      ...keyOf(walk, session),
+      entries: toEntries(at).map((entry) => toPostedResult(entry, at, ids)),
+      locOf: (index) => ["body", "results", index],
+    });
+    return { receipts: receipts.map(({ status }) => status), resumed };
+  },
+});
+
+async function readCallIds({ engine }: Walk, sessionId: string): Promise<string[]> {
+  const { rows } = await engine.pool.query<{ id: string }>(
+    "SELECT id FROM tool_calls WHERE session_id = $1 ORDER BY step, position",
+    [sessionId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function toPostedResult(entry: Posted, { calls }: ModelSession, ids: string[]) {
+  const place = entry.call === null ? -1 : entry.call % Math.max(calls.length, 1);
+  const call = calls[place];
+  const toolReq = {
+    tool_name: entry.isMisnamed ? "other" : (call?.tool ?? "look"),
+    args: JSON.parse(call?.args ?? "{}"),
+    id: entry.by === "id" || !call ? (ids[place] ?? "call_nobody") : null,
+  };
+  return entry.value === "error"
+    ? { kind: "error_event" as const, error: "It broke.", origin: "client", tool_req: toolReq }
+    : {
+        ...{ kind: "tool_result" as const, result: entry.value, tool_req: toolReq },
+        ...{ truncated: false, output_artifact_path: null },
+      };
+}
+
+type Key = { organizationId: string; sessionId: string };
+const commands = {
+  pause: pauseSession,
+  resume: resumeSession,
+  forceAnswer,
+  cancel: cancelSession,
+  message: (engine: Engine, key: Key) => sendMessages(engine, { ...key, messages: [userMessage("And?")] }),
+};
+export const STEERING = ["pause", "resume", "forceAnswer", "cancel", "message"] as const;
+export type Steering = (typeof STEERING)[number];
+
+export const steer = (what: Steering): Action => ({
+  words: what,
+  expected: (model, session) => model[what](session),
+  act: (walk, session) => commands[what](walk.engine, keyOf(walk, session)),
+});
+
+/** Another organization can do nothing to a session, and changes nothing by trying. */
+export const steerAsStranger = (what: Steering): Action => ({
+  words: `${what} as a stranger`,
+  expected: () => ({ isSilent: true, error: "session_not_found" }),
+  act: (walk, { id: sessionId }) =>
+    commands[what](walk.engine, { organizationId: walk.stranger.organizationId, sessionId }),
+});
+
+export const expire: Action = {
+  words: "expire",
+  expected: (model, session) => model.expire(session),
+  act: ({ engine }, { id }) => expireSession(engine, id),
+};
+
+/** An entry for each of the calls that wait, in this order; for the first call of all when none does. */
+export function toWaitingEntries({ calls: all }: ModelSession, order: number[]): Posted[] {
+  const waiting = all.flatMap((call, place) => (call.state === "pending" ? [place] : []));
+  const places = order.flatMap((nth) => waiting[nth] ?? []);
+  return (places.length > 0 ? places : [0]).map((call) => ({
+    call,
+    by: "id",
+    isMisnamed: false,
+    value: "sun",
+  }));
+}
