@@ -43,7 +43,7 @@ interface Way {
 
 const ask: Reply = { toolCalls: [{ name: "get_weather", arguments: { city: "Rome" } }] };
 const answer: Reply = { text: "Answered too soon." };
-const overloaded: Reply = { status: 503, body: {}, headers: { "retry-after": "300" } };
+const overloaded: Reply = { status: 503, body: {}, headers: { "retry-after": "2" } };
 const endTime = ({ stack, id }: Scene) =>
   stack.engine.pool.query("UPDATE sessions SET time_limit_at = now() WHERE id = $1", [id]);
 const cancel = ({ wire, id }: Scene) => wire.send("DELETE", `/sessions/${id}`);

@@ -25,6 +25,8 @@ export interface ModelSession {
   /** Why the claimed step is the last one, as its worker knows it. */
   toldLast: string | null;
   dueAt: number | null;
+  /** When the step is due that a pause holds up. */
+  heldDueAt: number | null;
   queuedAt: number | null;
   idleUntil: number | null;
   limitAt: number | null;
@@ -92,7 +94,15 @@ export class SessionModel {
     if (isFull && !options.queue) return { isSilent: true, error: "session_limit" };
     const session: ModelSession = {
       ...{ status: "pending", under: null, pauseRequested: false, lastStep: null, holder: null, claims: 0 },
-      ...{ leaseUntil: 0, toldLast: null, dueAt: null, queuedAt: null, idleUntil: null, limitAt: null },
+      ...{
+        leaseUntil: 0,
+        toldLast: null,
+        dueAt: null,
+        heldDueAt: null,
+        queuedAt: null,
+        idleUntil: null,
+        limitAt: null,
+      },
       ...{
         left: options.maxTime,
         reason: null,
@@ -115,6 +125,10 @@ export class SessionModel {
     s.holder = null;
     if (s.pauseRequested) {
       this.#pauseNow(s, s.status as Live);
+      return { result: false };
+    }
+    if (s.limitAt !== null && s.limitAt <= this.now) {
+      this.expire(s);
       return { result: false };
     }
     s.holder = s.claims++;
@@ -155,7 +169,8 @@ export class SessionModel {
     if (retryInS === null) this.#fail(s, "provider_refused");
     else {
       this.#atBoundary(s, "running");
-      if (s.dueAt !== null) s.dueAt = this.now + retryInS;
+      if (s.under === null) s.dueAt = this.now + retryInS;
+      else s.heldDueAt = this.now + retryInS;
     }
     return { result: true };
   }
@@ -215,7 +230,11 @@ export class SessionModel {
     if (isEnd(s.status)) return FINISHED;
     if (s.under !== null || s.pauseRequested) return SILENT;
     if (this.isLeased(s)) s.pauseRequested = true;
-    else this.#pauseNow(s, s.status as Live);
+    else {
+      const { dueAt } = s;
+      this.#pauseNow(s, s.status as Live);
+      s.heldDueAt = dueAt;
+    }
     return {};
   }
 
@@ -223,9 +242,10 @@ export class SessionModel {
     if (isEnd(s.status)) return FINISHED;
     if (s.under === null && !s.pauseRequested) return SILENT;
     s.pauseRequested = false;
-    const { under } = s;
-    s.under = null;
+    const { under, heldDueAt } = s;
+    Object.assign(s, { under: null, heldDueAt: null });
     if (under !== null) this.#enter(s, under);
+    if (s.dueAt !== null) s.dueAt = Math.max(s.dueAt, heldDueAt ?? 0);
     this.admit();
     return {};
   }
@@ -243,6 +263,7 @@ export class SessionModel {
   cancel(s: ModelSession): Expected {
     if (isEnd(s.status)) return SILENT;
     this.#withdraw(s);
+    s.waiting = 0;
     this.#end(s, "interrupted", "cancelled");
     return {};
   }
@@ -317,7 +338,7 @@ export class SessionModel {
   }
 
   #pauseNow(s: ModelSession, under: Live): void {
-    Object.assign(s, { under, pauseRequested: false, holder: null });
+    Object.assign(s, { under, pauseRequested: false, holder: null, heldDueAt: null });
     this.#enter(s, "paused");
   }
 
@@ -339,9 +360,10 @@ export class SessionModel {
     }
   }
 
-  /** An answer that did not see a message is not final. */
+  /** An answer that did not see a message is not final; that of a last step ends the run, and the message starts another. */
   #answer(s: ModelSession, reason: string): void {
-    if (s.lastStep === "max_time") this.#fail(s, "max_time");
+    const isLast = s.lastStep !== null || reason === "max_steps";
+    if (s.lastStep === "max_time" || (s.waiting > 0 && isLast)) this.#fail(s, "max_time");
     else if (s.waiting > 0) this.#goOn(s);
     else if (s.options.idle === null) this.#end(s, "completed", reason);
     else {

@@ -46,7 +46,7 @@ export async function run(
 /** Lets time pass, for the model and for every session of the walk: their clocks are set back. */
 export async function jumpClocks(model: SessionModel, walk: Walk, seconds: number): Promise<void> {
   model.now += seconds;
-  const earlier = ["due_at", "lease_until", "idle_until", "time_limit_at"].map(
+  const earlier = ["due_at", "held_due_at", "lease_until", "idle_until", "time_limit_at"].map(
     (column) => `${column} = ${column} - $2 * interval '1 second'`,
   );
   await walk.engine.pool.query(`UPDATE sessions SET ${earlier.join(", ")} WHERE organization_id = $1`, [

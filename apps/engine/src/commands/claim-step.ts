@@ -18,7 +18,7 @@ import { type SessionUpdate, updateSession } from "../postgres/update-session.ts
 import { hasWaitingMessages, takeMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toFailed } from "./end-session.ts";
-import { expireSession } from "./expire-session.ts";
+import { toExpiry } from "./expire-session.ts";
 import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 
@@ -42,24 +42,20 @@ export async function claimStep(
     const session = await claimSession(tx, claim);
     if (!session) return null;
     const refusal = await toRefusal(tx, session);
-    if (refusal) {
-      const change = await updateSession(tx, session, refusal);
-      return { session: null, change, isTimeOver: session.isTimeOver };
-    }
+    if (refusal) return { session: null, change: await updateSession(tx, session, refusal) };
     const messages = (await takeMessages(tx, session.id)).map(messageEvent);
     const isStart = session.status === "pending";
     const events = isStart ? startEvents(session, messages) : messages;
-    if (events.length === 0) return { session, change: null, isTimeOver: false };
+    if (events.length === 0) return { session, change: null };
     const change = await updateSession(tx, session, {
       patch: { status: mustMove(session, "step_claimed") },
       events,
       due: "unchanged",
       startedNow: isStart,
     });
-    return { session, change, isTimeOver: false };
+    return { session, change };
   });
   if (!claimed) return null;
-  if (claimed.isTimeOver) await expireSession(engine, claim.sessionId);
   if (claimed.change) await announceAndAdmit(engine, claimed.change);
   if (!claimed.session) return null;
   return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
@@ -67,16 +63,15 @@ export async function claimStep(
 
 /**
  * What becomes of a step that must not run: an end, a pause that was asked for while a worker that is gone held it, or
- * nothing, when the run's time is over: then its last step is due.
+ * the last step, when the run's time is over.
  */
 async function toRefusal(tx: pg.ClientBase, session: ClaimedSessionRow): Promise<SessionUpdate | null> {
   if (session.claims > MAX_CLAIMS) {
     const failure = toKillerFailure(session);
     return (await hasWaitingMessages(tx, session.id)) ? restartAfter(failure) : failure;
   }
-  const handBack = { patch: {}, events: [], due: "unchanged", releaseLease: true } as const;
-  if (session.pauseRequested) return pauseAtBoundary(session, { ...handBack, events: [] });
-  return session.isTimeOver ? { ...handBack, events: [] } : null;
+  if (!session.pauseRequested) return toExpiry(tx, session);
+  return pauseAtBoundary(session, { patch: {}, events: [], due: "now", releaseLease: true });
 }
 
 /** A step that so many workers took and none finished most likely ends them: it must not go round for ever. */

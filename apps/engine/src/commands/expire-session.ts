@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { agentCompletion, stateRunning } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
@@ -24,26 +25,31 @@ export async function expireSession(engine: Engine, sessionId: string): Promise<
   const change = await inTransaction(engine.pool, async (tx) => {
     const session = await lockAnySession(tx, sessionId);
     if (!session) return null;
-    if (session.isIdleOver) return updateSession(tx, session, toIdleEnd(session));
-    if (!session.isTimeOver) return null;
-    if (session.lastStep === "max_time") {
-      const end = toTimedOut(session, NO_ANSWER_IN_TIME);
-      const isStale = await hasWaitingMessages(tx, session.id);
-      return updateSession(tx, session, pauseAtBoundary(session, isStale ? restartAfter(end) : end));
-    }
-    const withdrawals = await withdrawCalls(tx, session.id, "max_time");
-    const isAwaiting = session.status === "awaiting_tool_results";
-    const lastStep: SessionUpdate = {
-      patch: { status: mustMove(session, "time_over"), lastStep: "max_time" },
-      events: [...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
-      due: "now",
-      releaseLease: true,
-      timeLeftMs: LAST_STEP_MS,
-    };
-    // The step that ran ends here, so a pause that waited for its end takes effect.
-    return updateSession(tx, session, pauseAtBoundary(session, lastStep));
+    const update = await toExpiry(tx, session);
+    return update && updateSession(tx, session, update);
   });
   if (change) await announceAndAdmit(engine, change);
+}
+
+/** The change that a locked session's clocks make due; null when none has run out. */
+export async function toExpiry(tx: pg.ClientBase, session: SessionRow): Promise<SessionUpdate | null> {
+  if (session.isIdleOver) return toIdleEnd(session);
+  if (!session.isTimeOver) return null;
+  if (session.lastStep === "max_time") {
+    const end = toTimedOut(session, NO_ANSWER_IN_TIME);
+    const isStale = await hasWaitingMessages(tx, session.id);
+    return pauseAtBoundary(session, isStale ? restartAfter(end) : end);
+  }
+  const withdrawals = await withdrawCalls(tx, session.id, "max_time");
+  const isAwaiting = session.status === "awaiting_tool_results";
+  // The step that ran ends here, so a pause that waited for its end takes effect.
+  return pauseAtBoundary(session, {
+    patch: { status: mustMove(session, "time_over"), lastStep: "max_time" },
+    events: [...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
+    due: "now",
+    releaseLease: true,
+    timeLeftMs: LAST_STEP_MS,
+  });
 }
 
 const NO_ANSWER_IN_TIME = "The session's time is over, and its last step gave no answer in time.";
