@@ -119,7 +119,10 @@ describe.concurrent("a pool of connections", () => {
       await tx.query("SELECT 1");
     }).catch((error: Error) => error);
     await waitFor(() => hasLock, { what: "the lock" });
-    expect((await wire.send("DELETE", `/sessions/${id}`)).status).toBe(204);
+    const cancel = () => wire.send("DELETE", `/sessions/${id}`);
+    const refused = await cancel();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    await waitFor(async () => (await cancel()).status === 204, { what: "the session to be free again" });
     goOn();
     expect(await suspended).toBeInstanceOf(Error);
     await stack.close();

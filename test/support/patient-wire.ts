@@ -25,15 +25,20 @@ const LONGEST_RETRY_MS = 800;
 export function createPatientWire(options: PatientWireOptions): PatientWire {
   const { patienceMs = 30_000, onRetry } = options;
   const wires = options.baseUrls.map((baseUrl) => createWire(baseUrl, options.apiKey));
-  let next = 0;
+  // Where the last reply came from: requests that fail at once must not send each other back and forth.
+  let good = 0;
   return {
     async send(method, path, request) {
       const deadline = performance.now() + patienceMs;
+      let next = good;
       for (let waitMs = RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
         const wire = wires[next % wires.length];
         if (!wire) throw new Error("A patient wire needs a base URL");
         const reply = await wire.send(method, path, request).catch((error: Error) => error);
-        if (!(reply instanceof Error) && !isPassing(reply)) return reply;
+        if (!(reply instanceof Error) && !isPassing(reply)) {
+          good = next;
+          return reply;
+        }
         const reason = reply instanceof Error ? "connection" : String(reply.status);
         onRetry?.(reason, `${method} ${path}`);
         if (performance.now() > deadline)
