@@ -271,6 +271,8 @@ describe("text that no database column or provider likes", () => {
         expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ["body", name]]);
       }
       expect((await wire.get(`/sessions?${name}=a%00b`)).body).toMatchObject({ items: [], total: 0 });
+      await wire.create({ agent: { name: "x" }, [name]: "a\\u0000b" });
+      expect((await wire.get(`/sessions?${name}=a%5Cu0000b`)).body.total).toBe(1);
     },
   );
 

@@ -242,6 +242,7 @@ describe("a result", () => {
     ["cut off", '{"a":', 422, "json_invalid"],
     ["of over 10,000,000 bytes", JSON.stringify("a".repeat(10_000_000)), 413, "body_too_large"],
     ["of millions of numbers that take long to read", `[${"-0,".repeat(3_000_000)}-0]`, 422, "json_invalid"],
+    ["of 9 MB of long numbers", `[${Array(400_000).fill(BIG).join()}]`, 422, "json_invalid"],
   ])("%s is refused, and the call still waits", async (_what, result, status, code) => {
     const { id, pending, path } = await askFor("{}");
     const reply = await postText(path, resultText(pending, result));
@@ -254,7 +255,7 @@ describe("a result", () => {
   it.each([
     ["text", JSON.stringify("a".repeat(9_000_000))],
     ["backslashes", JSON.stringify("\\".repeat(4_500_000))],
-    ["long numbers", `[${Array(400_000).fill(BIG).join()}]`],
+    ["text, and long numbers", `["${"a".repeat(6_900_000)}",${Array(99_000).fill(BIG).join()}]`],
     ["small objects", `[${Array(900_000).fill('{"a":1}').join()}]`],
   ])(
     "of 9 MB of %s comes to the model as it is, and holds up nobody else for long",

@@ -43,12 +43,35 @@ it("come in pages that a reply can hold, and the cursor leads through all of the
   expect((await page.text()).length).toBeLessThan(1_000_000);
 });
 
+it("of lists are refused by size when they are more than a reply can hold", async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 13 }, () => wire.create({ agent: { name: "x" }, messages: "Hi" })),
+  );
+  await stack.engine.pool.query(
+    `UPDATE sessions SET first_message = json_build_object('type', 'user_message', 'message', repeat('x', 9000000),
+            'images', '[]'::json, 'caller_id', 'user') WHERE id = ANY($1)`,
+    [ids],
+  );
+  const refused = await wire.get("/sessions?size=100");
+  expect([refused.status, refused.body.detail[0].type]).toEqual([422, "page_too_large"]);
+  expect((await wire.get("/sessions?size=2")).body.items).toHaveLength(2);
+
+  await stack.engine.pool.query(
+    `INSERT INTO agents (organization_id, name, description, definition)
+     SELECT organization_id, 'large-' || n, 'd', json_build_object('name', 'x', 'description', repeat('x', 9000000))
+       FROM sessions, generate_series(1, 13) AS n WHERE sessions.id = $1`,
+    [ids[0]],
+  );
+  const many = await wire.get("/agents?size=1000");
+  expect([many.status, many.body.detail[0].type]).toEqual([422, "page_too_large"]);
+});
+
 it("that no model takes end the session readably, and no worker", async () => {
-  const id = await createLarge(29);
+  const id = await createLarge(15);
   await stack.addWorker({ TANDEM_SWEEP_MS: "100" });
   const status = async () => (await wire.get(`/sessions/${id}/status`)).body;
   await expect.poll(status, { timeout: 30_000 }).toMatchObject({
     status: "failed",
-    error: expect.stringContaining("256,000,000"),
+    error: expect.stringContaining("128,000,000"),
   });
 });

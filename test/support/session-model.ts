@@ -228,7 +228,7 @@ export class SessionModel {
 
   pause(s: ModelSession): Expected {
     if (isEnd(s.status)) return FINISHED;
-    if (s.under !== null || s.pauseRequested) return SILENT;
+    if (s.under !== null || (s.pauseRequested && this.isLeased(s))) return SILENT;
     if (this.isLeased(s)) s.pauseRequested = true;
     else {
       const { dueAt } = s;

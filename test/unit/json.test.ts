@@ -106,7 +106,7 @@ describe("JSON that is read and written", () => {
 
   it("refuses text that is nested too deep, or full of numbers that take long to read", () => {
     expect(faultOf("[".repeat(10_000)).message).toContain("256");
-    expect(faultOf(`[${"-0,".repeat(500_000)}-0]`).message).toContain("500000");
+    expect(faultOf(`[${"-0,".repeat(100_000)}-0]`).message).toContain("100000");
   });
 });
 

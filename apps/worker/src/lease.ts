@@ -41,7 +41,7 @@ export function keepLease(
 }
 
 /** The step belongs to somebody else now, or to nobody. Nothing of it may be written. */
-export class LostClaimError extends Error {
+class LostClaimError extends Error {
   constructor(sessionId: string) {
     super(`The claim on session ${sessionId} was lost.`);
     this.name = "LostClaimError";

@@ -140,7 +140,7 @@ async function takeTurn(
   }
 }
 
-const HISTORY_TOO_LARGE = "The session's history has over 256,000,000 bytes; no model takes as much.";
+const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no model takes as much.";
 
 /** A step whose history was read. */
 type ReadStep = ClaimedStep & { events: StoredEvent[] };

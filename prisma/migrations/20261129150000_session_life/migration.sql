@@ -27,12 +27,12 @@ ALTER TABLE sessions
 -- no field of JSON that holds \u0000 or a lone surrogate anywhere.
 UPDATE sessions
    SET max_time_ms = asked.max_time_ms, time_left_ms = asked.max_time_ms, idle_timeout_ms = asked.idle_timeout_ms,
-       queues = asked.queues
+       queues = asked.queues, repeat_limit = 50, error_limit = 25
   FROM (SELECT id,
                CASE WHEN plain ->> 'max_time_s' IS NOT NULL
-                    THEN least((plain ->> 'max_time_s')::double precision * 1000, 3e11) END AS max_time_ms,
+                    THEN least((plain ->> 'max_time_s')::double precision, 3e8) * 1000 END AS max_time_ms,
                CASE WHEN plain ->> 'idle_timeout_s' IS NOT NULL
-                    THEN least((plain ->> 'idle_timeout_s')::double precision * 1000, 3e11) END AS idle_timeout_ms,
+                    THEN least((plain ->> 'idle_timeout_s')::double precision, 3e8) * 1000 END AS idle_timeout_ms,
                coalesce((plain ->> 'queue')::boolean, true) AS queues
           FROM (SELECT id, regexp_replace(request::text, '\\(u[0-9A-Fa-f]{4}|.)', '_', 'g')::json AS plain
                   FROM sessions) AS readable) AS asked

@@ -46,7 +46,9 @@ const view = {
   organization: Type.String(),
   name: Type.String(),
   user: Type.String(),
-  hint: Type.String({ description: "The first characters of the key." }),
+  hint: Type.String({
+    description: "The first characters of a key that was made here; empty for a chosen one.",
+  }),
   admin: Type.Boolean(),
   created_at: timestamp(),
   expires_at: nullable(timestamp(), { description: "When the key ends; null: it does not." }),

@@ -23,7 +23,7 @@ export const PAGE_POLICY =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Most characters of an event that are read and shown; the JSON has them all. */
-export const MAX_TEXT = 50_000;
+export const MAX_TEXT = 20_000;
 
 /** The page's HTML. Links are relative, so that they hold behind any proxy. */
 export function toSharedPage(shared: SharedPage): string {

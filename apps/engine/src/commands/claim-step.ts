@@ -10,7 +10,7 @@ import {
 } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
-import { claimSession } from "../postgres/leases.ts";
+import { claimSession, returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
@@ -58,7 +58,17 @@ export async function claimStep(
   if (!claimed) return null;
   if (claimed.change) await announceAndAdmit(engine, claimed.change);
   if (!claimed.session) return null;
-  return { session: claimed.session, events: await readTranscriptEvents(engine.pool, claim.sessionId) };
+  return { session: claimed.session, events: await readHistory(engine, claimed.session) };
+}
+
+/** A step whose history cannot be read now goes back as it was: the sweep has another worker try. */
+async function readHistory(engine: Engine, { id, fence }: ClaimedSessionRow): Promise<StoredEvent[] | null> {
+  try {
+    return await readTranscriptEvents(engine.pool, id);
+  } catch (error) {
+    await returnLease(engine.pool, { sessionId: id, fence }).catch(() => null);
+    throw error;
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   takeIdempotencyKey,
   type UsedKey,
 } from "../postgres/idempotency-keys.ts";
-import { insertSession, type NewSession } from "../postgres/insert-session.ts";
+import { insertSession, type SessionInsert, toSessionInsert } from "../postgres/insert-session.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { admitIfQueued, mustQueue } from "./admit-sessions.ts";
 
@@ -45,7 +45,7 @@ export async function createSession(
   },
 ): Promise<string> {
   const { tools, ...agent } = input.agent;
-  const session: Omit<NewSession, "status"> = {
+  const session = toSessionInsert({
     id: newSessionId(),
     organizationId: input.principal.organizationId,
     userName: input.principal.userName,
@@ -54,7 +54,7 @@ export async function createSession(
     tools: tools ?? [],
     messages: input.request.messages ?? [],
     events: [requestStart()],
-  };
+  });
   const inserted = input.idempotency
     ? await insertOnce(engine, session, input.idempotency)
     : await insert(engine, session);
@@ -63,28 +63,25 @@ export async function createSession(
   return session.id;
 }
 
-type UnplacedSession = Omit<NewSession, "status">;
-
 /** Whether a new session waits for a slot. */
 interface Placed {
   isQueued: boolean;
 }
 
 /** Without a limit one statement is enough; with one, the count and the insert are under the admission lock. */
-async function insert(engine: Engine, session: UnplacedSession): Promise<Placed> {
+async function insert(engine: Engine, session: SessionInsert): Promise<Placed> {
   if (engine.maxActiveSessions > 0) return inTransaction(engine.pool, (tx) => place(tx, engine, session));
-  await insertSession(engine.pool, { ...session, status: "pending" });
+  await insertSession(engine.pool, session, "pending");
   return { isQueued: false };
 }
 
-async function place(tx: pg.ClientBase, engine: Engine, session: UnplacedSession): Promise<Placed> {
-  const { organizationId, request } = session;
-  const isQueued = await mustQueue(tx, engine, { organizationId, queues: request.queue });
-  await insertSession(tx, { ...session, status: isQueued ? "queued" : "pending" });
+async function place(tx: pg.ClientBase, engine: Engine, session: SessionInsert): Promise<Placed> {
+  const isQueued = await mustQueue(tx, engine, session);
+  await insertSession(tx, session, isQueued ? "queued" : "pending");
   return { isQueued };
 }
 
-async function announceNew(engine: Engine, session: UnplacedSession, isQueued: boolean): Promise<void> {
+async function announceNew(engine: Engine, session: SessionInsert, isQueued: boolean): Promise<void> {
   const { id: sessionId, organizationId } = session;
   const due = isQueued ? null : "now";
   await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
@@ -124,7 +121,7 @@ function toEarlierSession(used: UsedKey, bodyHash: Buffer): string {
 /** Inserts the session together with its key; the id of the earlier session when the key was used before. */
 async function insertOnce(
   engine: Engine,
-  session: UnplacedSession,
+  session: SessionInsert,
   idempotency: IdempotencyKey,
 ): Promise<string | Placed> {
   const { key, body } = idempotency;

@@ -15,18 +15,19 @@ import { changeSession, refuseFinished } from "./change-session.ts";
 export async function pauseSession(engine: Engine, key: SessionKey): Promise<void> {
   const change = await changeSession(engine, key, async (tx, session) => {
     refuseFinished(session, "cannot be paused");
-    if (session.status === "paused" || session.pauseRequested) return null;
-    const flow = flowEvent("pause", "user");
+    if (session.status === "paused" || (session.pauseRequested && session.isLeased)) return null;
+    // A pause that waited for a worker that is gone was told already.
+    const flow = session.pauseRequested ? [] : [flowEvent("pause", "user")];
     if (session.isLeased) {
       return updateSession(tx, session, {
         patch: { pauseRequested: true },
-        events: [flow],
+        events: flow,
         due: "unchanged",
       });
     }
     return updateSession(tx, session, {
-      patch: { status: mustMove(session, "pause"), pausedFrom: session.status },
-      events: [flow, runStatus("paused")],
+      patch: { status: mustMove(session, "pause"), pausedFrom: session.status, pauseRequested: false },
+      events: [...flow, runStatus("paused")],
       due: "hold",
       releaseLease: true,
     });

@@ -25,10 +25,15 @@ export function newApiKey(): string {
   return `tdm_${randomBytes(32).toString("base64url")}`;
 }
 
-/** The first characters of a key, by which a person knows it in a list. They are no help in guessing the rest. */
+/**
+ * The first characters of a key that was made here, by which a person knows it in a list: they are no help in guessing the
+ * rest. Nothing is told of a key that somebody chose.
+ */
 export function toKeyHint(key: string): string {
-  return `${key.slice(0, 8)}…`;
+  return MADE_KEY.test(key) ? `${key.slice(0, 8)}…` : "";
 }
+
+const MADE_KEY = /^tdm_[A-Za-z0-9_-]{43}$/;
 
 /** What is stored of a key. Keys carry 256 random bits, so one fast hash is enough: there is nothing to guess. */
 export function hashApiKey(key: string): Buffer<ArrayBuffer> {

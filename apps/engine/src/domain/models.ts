@@ -1,7 +1,7 @@
 // Model ids (`provider/model`) and which settings each provider needs. Talking to a model is the worker's.
 
 /** The providers that a model id can name, and the setting that turns each on. `null` needs none. */
-export const PROVIDER_SETTINGS = {
+const PROVIDER_SETTINGS = {
   openai: "OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
   google: "GOOGLE_GENERATIVE_AI_API_KEY",

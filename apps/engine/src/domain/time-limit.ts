@@ -15,7 +15,7 @@ const context = createContext({ work: null });
 const script = new Script("work()");
 
 /** Most attempts at work that the machine gave no time to; each may take longer than the one before. */
-const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Runs synchronous work and ends it when it takes too long, in the middle of a loop or a regular expression: Node's

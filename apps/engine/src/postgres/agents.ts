@@ -2,6 +2,7 @@
 import type { AgentDefinition } from "../domain/agents.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
+import { PAGE_BYTES } from "./read-events.ts";
 import { toJsonText } from "./update-session.ts";
 
 /** Stores a new agent; false when the organization has one of that name. */
@@ -32,16 +33,21 @@ export async function updateAgent(
   return rowCount === 1;
 }
 
-/** Definitions by the ids of their rows. An agent that is gone is left out. */
+/** Definitions by the ids of their rows; null when they are more than one reply holds. An agent that is gone is left out. */
 export async function readDefinitions(
   db: Queryable,
   ids: readonly string[],
-): Promise<Map<string, AgentDefinition>> {
-  const { rows } = await db.query<{ id: string; definition: AgentDefinition }>(
-    "SELECT id, definition FROM agents WHERE id = ANY($1::uuid[])",
+): Promise<Map<string, AgentDefinition> | null> {
+  const { rows } = await db.query<{ id: string; definition: AgentDefinition | null }>(
+    `SELECT id, CASE WHEN bytes < ${PAGE_BYTES} THEN definition END AS definition
+       FROM (SELECT id, definition, sum(octet_length(definition::text)) OVER () AS bytes
+               FROM agents WHERE id = ANY($1::uuid[])) AS sized`,
     [ids],
   );
-  return new Map(rows.map((row) => [row.id, row.definition]));
+  const found = rows.flatMap(({ id, definition }) =>
+    definition === null ? [] : [[id, definition] as const],
+  );
+  return found.length < rows.length ? null : new Map(found);
 }
 
 function toValues(organizationId: string, agent: AgentDefinition): string[] {

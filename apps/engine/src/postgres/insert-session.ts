@@ -19,34 +19,29 @@ export interface NewSession {
   tools: ToolDefinition[];
   messages: UserMessage[];
   events: NewEvent[];
-  /** `queued`: the session waits for a slot. `pending`: its first step is due at once. */
-  status: "queued" | "pending";
+}
+
+/** A new session as the database takes it: its JSON is written, which may take a while and must hold no lock. */
+export interface SessionInsert {
+  id: string;
+  organizationId: string;
+  /** Whether it waits when there is no free slot. */
+  queues: boolean;
+  values: unknown[];
 }
 
 /** The longest time limit that is told from none, in milliseconds: ten years, which an interval can hold. */
 const MAX_LIMIT_MS = 3e11;
 
-/** Writes a session, its first events and its waiting messages in one statement. */
-export async function insertSession(db: Pick<pg.ClientBase, "query">, session: NewSession): Promise<void> {
+/** Writes the JSON of a new session. */
+export function toSessionInsert(session: NewSession): SessionInsert {
   const first = session.messages[0] ?? null;
-  await db.query(
-    `WITH appended AS (
-       INSERT INTO events (session_id, index, type, data)
-       SELECT $1, event.position - 1, event.type, event.data::json
-         FROM unnest($12::text[], $13::text[]) WITH ORDINALITY AS event (type, data, position)
-     ), waiting AS (
-       INSERT INTO waiting_messages (session_id, message)
-       SELECT $1, sent.message::json FROM unnest($14::text[]) WITH ORDINALITY AS sent (message, position)
-        ORDER BY sent.position
-     )
-     INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
-                           agent, tools, max_steps, first_message, first_text, next_index, due_at, queued_at, queues,
-                           max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget,
-                           delete_after_min)
-     VALUES ($1, $2, $3, $16, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
-             CASE WHEN $16 = 'pending' THEN clock_timestamp() END,
-             CASE WHEN $16 = 'queued' THEN clock_timestamp() END, $17, $18, $18, $19, $20, $21, $22, $23)`,
-    [
+  const { id, organizationId } = session;
+  return {
+    id,
+    organizationId,
+    queues: session.request.queue,
+    values: [
       session.id,
       session.organizationId,
       session.userName,
@@ -62,7 +57,6 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
       session.events.map((event) => toJsonText(event.data)),
       session.messages.map(toJsonText),
       toText(first?.message ?? ""),
-      session.status,
       session.request.queue,
       toLimitMs(session.request.max_time_s),
       toLimitMs(session.request.idle_timeout_s),
@@ -71,6 +65,36 @@ export async function insertSession(db: Pick<pg.ClientBase, "query">, session: N
       session.request.token_budget,
       session.request.delete_after_min,
     ],
+  };
+}
+
+/**
+ * Inserts a session, its first events and its waiting messages in one statement. As `pending` its first step is due at
+ * once; as `queued` it waits for a slot.
+ */
+export async function insertSession(
+  db: Pick<pg.ClientBase, "query">,
+  session: SessionInsert,
+  status: "queued" | "pending",
+): Promise<void> {
+  await db.query(
+    `WITH appended AS (
+       INSERT INTO events (session_id, index, type, data)
+       SELECT $1, event.position - 1, event.type, event.data::json
+         FROM unnest($12::text[], $13::text[]) WITH ORDINALITY AS event (type, data, position)
+     ), waiting AS (
+       INSERT INTO waiting_messages (session_id, message)
+       SELECT $1, sent.message::json FROM unnest($14::text[]) WITH ORDINALITY AS sent (message, position)
+        ORDER BY sent.position
+     )
+     INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
+                           agent, tools, max_steps, first_message, first_text, next_index, due_at, queued_at, queues,
+                           max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget,
+                           delete_after_min)
+     VALUES ($1, $2, $3, $23, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
+             CASE WHEN $23 = 'pending' THEN clock_timestamp() END,
+             CASE WHEN $23 = 'queued' THEN clock_timestamp() END, $16, $17, $17, $18, $19, $20, $21, $22)`,
+    [...session.values, status],
   );
 }
 

@@ -5,11 +5,11 @@ import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 
-/** Bytes of events that one reply holds at most, the last event not counted: a text of the database ends at 1 GB. */
-const PAGE_BYTES = 100_000_000;
+/** Bytes that one reply holds at most, the last event not counted: a text of the database ends at 1 GB. */
+export const PAGE_BYTES = 100_000_000;
 
 /** Bytes of a history that a model is asked about at most. No model takes as much, and reading more could end a worker. */
-const TRANSCRIPT_BYTES = 256_000_000;
+const TRANSCRIPT_BYTES = 128_000_000;
 
 /** JSON text of one event in the wire's shape. */
 const EVENT_JSON = `'{"timestamp":"' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')

@@ -9,6 +9,7 @@ import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { SessionTimes } from "../domain/waiting-on.ts";
 import type { Queryable } from "./pool.ts";
+import { PAGE_BYTES } from "./read-events.ts";
 import { TIMER_AT } from "./session-row.ts";
 
 /** A session's status with what it used, what it waits for and why it ended. */
@@ -94,25 +95,31 @@ export interface SessionFilter {
   finishedAfter?: string;
 }
 
-/** Reads one page of sessions and how many there are in all. */
+/** Reads one page of sessions and how many there are in all; no rows when they are more than one reply holds. */
 export async function readSessionPage(
   db: Queryable,
   options: { filter: SessionFilter; oldestFirst: boolean; offset: number; limit: number },
-): Promise<{ rows: SessionSummaryRow[]; total: number }> {
+): Promise<{ rows: SessionSummaryRow[] | null; total: number }> {
   const { where, values } = toWhere(options.filter);
   const order = options.oldestFirst ? "ASC" : "DESC";
-  const page = await db.query<SessionSummaryRow>(
-    `SELECT id, agent_name AS "agentName", status, first_message AS "firstMessage", created_at AS "createdAt",
-            started_at AS "startedAt", finished_at AS "finishedAt", last_activity_at AS "lastActivityAt"
-       FROM sessions WHERE ${where} ORDER BY created_at ${order}, id ${order}
-      OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+  const page = await db.query<SessionSummaryRow & { isTooLarge: boolean }>(
+    `SELECT id, "agentName", status, CASE WHEN bytes < ${PAGE_BYTES} THEN "firstMessage" END AS "firstMessage",
+            "createdAt", "startedAt", "finishedAt", "lastActivityAt", bytes >= ${PAGE_BYTES} AS "isTooLarge"
+       FROM (SELECT *, coalesce(sum(octet_length("firstMessage"::text)) OVER (), 0) AS bytes
+               FROM (SELECT id, agent_name AS "agentName", status, first_message AS "firstMessage",
+                            created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
+                            last_activity_at AS "lastActivityAt"
+                       FROM sessions WHERE ${where} ORDER BY created_at ${order}, id ${order}
+                     OFFSET $${values.length + 1} LIMIT $${values.length + 2}) AS page) AS sized
+      ORDER BY "createdAt" ${order}, id ${order}`,
     [...values, options.offset, options.limit],
   );
   const count = await db.query<{ total: number }>(
     `SELECT count(*)::int AS total FROM sessions WHERE ${where}`,
     values,
   );
-  return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
+  const rows = page.rows[0]?.isTooLarge ? null : page.rows.map(({ isTooLarge: _, ...row }) => row);
+  return { rows, total: count.rows[0]?.total ?? 0 };
 }
 
 function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
@@ -142,7 +149,8 @@ function toWhere(filter: SessionFilter): { where: string; values: unknown[] } {
 
 /** What no column can hold matches nothing, and is no error. */
 function isStorable(value: unknown): boolean {
-  return !JSON.stringify(value).includes("\\u0000");
+  const texts = Array.isArray(value) ? value : [value];
+  return !texts.some((text) => typeof text === "string" && text.includes("\u0000"));
 }
 
 function toLikePattern(search: string | undefined): string | undefined {

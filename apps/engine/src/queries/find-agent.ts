@@ -17,7 +17,7 @@ export async function findAgent(
     where: { ...owner, name },
     select: { id: true },
   });
-  return row ? ((await readDefinitions(engine.pool, [row.id])).get(row.id) ?? null) : null;
+  return row ? ((await readDefinitions(engine.pool, [row.id]))?.get(row.id) ?? null) : null;
 }
 
 /** Like {@link findAgent}, and throws `agent_not_found` when there is none. */

@@ -2,6 +2,7 @@ import { type AgentDefinition, SYSTEM_ORGANIZATION } from "../domain/agents.ts";
 import { toText } from "../domain/text.ts";
 import type { Engine } from "../engine.ts";
 import { readDefinitions } from "../postgres/agents.ts";
+import { refusePage } from "./refuse-page.ts";
 
 /** How agents can be sorted; a minus means the other way round. */
 export type AgentSort = "created_at" | "-created_at" | "agent_name" | "-agent_name";
@@ -43,7 +44,7 @@ export async function listAgents(
     engine.catalogue.agent.count({ where }),
   ]);
   const ids = rows.map((row) => row.id);
-  const definitions = await readDefinitions(engine.pool, ids);
+  const definitions = (await readDefinitions(engine.pool, ids)) ?? refusePage();
   return { items: ids.flatMap((id) => definitions.get(id) ?? []), total };
 }
 

@@ -1,5 +1,5 @@
 // Reads of sessions that answer `session_not_found` for what the organization does not have.
-import { invalidRequest, TandemError } from "../domain/errors.ts";
+import { TandemError } from "../domain/errors.ts";
 import type { Engine } from "../engine.ts";
 import {
   type ChangesRow,
@@ -9,6 +9,7 @@ import {
   readEventPage,
 } from "../postgres/read-events.ts";
 import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
+import { refusePage } from "./refuse-page.ts";
 
 /** A session of an organization. */
 export interface SessionKey {
@@ -45,9 +46,7 @@ export async function getEventPage(
 ): Promise<EventPageRow> {
   await getStatus(engine, key);
   const page = await readEventPage(engine.pool, key);
-  if (!page.isTooLarge) return page;
-  const msg = "size is too large for events of this length: a page holds 100,000,000 bytes";
-  throw invalidRequest(["query", "size"], msg, "page_too_large");
+  return page.isTooLarge ? refusePage() : page;
 }
 
 function notFound(key: SessionKey): never {

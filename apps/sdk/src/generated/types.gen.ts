@@ -952,7 +952,7 @@ export type ApiKey = {
     name: string;
     user: string;
     /**
-     * The first characters of the key.
+     * The first characters of a key that was made here; empty for a chosen one.
      */
     hint: string;
     admin: boolean;
@@ -974,7 +974,7 @@ export type CreatedApiKey = {
     name: string;
     user: string;
     /**
-     * The first characters of the key.
+     * The first characters of a key that was made here; empty for a chosen one.
      */
     hint: string;
     admin: boolean;

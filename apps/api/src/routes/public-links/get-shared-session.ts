@@ -13,7 +13,7 @@ import { MAX_TEXT, PAGE_POLICY, toSharedPage } from "../../sharing/shared-page.t
 import { toSharedUrl } from "../../sharing/shared-url.ts";
 
 /** Events on one page for people. */
-const PAGE_SIZE = 200;
+const PAGE_SIZE = 50;
 
 const { page } = pageQuery({ default: PAGE_SIZE, max: PAGE_SIZE });
 const Query = Type.Object({
