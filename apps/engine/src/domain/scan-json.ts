@@ -27,7 +27,7 @@ export function scanJson(text: string): JsonScan {
 }
 
 /** The index of the quote that ends the string whose first quote is at `start`; past the text when none does. */
-function findStringEnd(text: string, start: number): number {
+export function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;

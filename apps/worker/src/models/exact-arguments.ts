@@ -1,7 +1,7 @@
-// Anthropic and Google send a call's arguments as an object of the reply, which the AI SDK reads through doubles, and
-// refuses with a key named `__proto__`. So they are handed to it as text, which it passes on, and read by us.
+// Anthropic and Google send a call's arguments as an object of the reply, which the AI SDK reads through doubles, takes
+// with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
-import { isJsonObject, type JsonValue, parseJson, stringifyJson } from "@tandem/engine/domain/json";
+import { findArguments } from "./find-arguments.ts";
 
 /** Tells our text from a string that a model gave as arguments. No model can know it. */
 const MARK = `tandem-arguments-${randomUUID()}:`;
@@ -26,23 +26,22 @@ export function toArgumentsText(input: string): string {
 
 function toMarkedArguments(text: string): string {
   try {
-    return stringifyJson(markIn(parseJson(text)));
+    const marked = markArguments(text);
+    // Throws when the rest of the reply is no JSON: then the provider's own reader has the word.
+    JSON.parse(marked);
+    return marked;
   } catch {
-    // No JSON, or none that can be carried: the provider's own reader has the word.
     return text;
   }
 }
 
-function markIn(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(markIn);
-  if (!isJsonObject(value)) return value;
-  if (value.type === "tool_use" && isJsonObject(value.input)) return { ...value, input: mark(value.input) };
-  const { functionCall } = value;
-  if (isJsonObject(functionCall) && isJsonObject(functionCall.args))
-    return { ...value, functionCall: { ...functionCall, args: mark(functionCall.args) } };
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, markIn(child)] as const));
-}
-
-function mark(args: JsonValue): string {
-  return MARK + stringifyJson(args);
+/** Cut out unread: a repeated key, a deep nesting or a slip in the arguments is told to the model, by their reader. */
+function markArguments(text: string): string {
+  const pieces: string[] = [];
+  let end = 0;
+  for (const span of findArguments(text)) {
+    pieces.push(text.slice(end, span.start), JSON.stringify(MARK + text.slice(span.start, span.end)));
+    end = span.end;
+  }
+  return pieces.join("") + text.slice(end);
 }
