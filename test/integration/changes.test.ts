@@ -62,15 +62,18 @@ describe.each(backends)("a poll of changes on %s", (backend) => {
     const { id, cursor } = await waiting();
     const state = await wire.get(`/sessions/${id}/changes?from_index=0&include_events=false`);
     expect(state.body).toMatchObject({ status: "awaiting_tool_results", new_events: [], next_index: 0 });
+    expect(state.body.has_more).toBe(false);
     const collected: string[] = [];
     for (let index = 0; index < cursor; ) {
       const { body } = await wire.get(`/sessions/${id}/changes?from_index=${index}&limit=3`);
       expect(body.new_events.length).toBeLessThanOrEqual(3);
       collected.push(...kindsOf(body.new_events));
       index = body.next_index;
+      expect(body.has_more).toBe(index < cursor);
     }
     const all = await wire.get(`/sessions/${id}/changes`);
     expect(collected).toEqual(kindsOf(all.body.new_events));
+    expect(all.body.has_more).toBe(false);
   });
 
   it("shows an event as soon as the state it explains, and never later", async () => {

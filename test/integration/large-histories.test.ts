@@ -28,9 +28,11 @@ it("come in pages that a reply can hold, and the cursor leads through all of the
   const id = await createLarge(14);
   const first = (await wire.get(`/sessions/${id}/changes`)).body;
   expect(first.new_events.length).toBeLessThan(15);
+  expect(first.has_more).toBe(true);
   const rest = (await wire.get(`/sessions/${id}/changes?from_index=${first.next_index}`)).body;
   expect(first.new_events.length + rest.new_events.length).toBe(15);
   expect(rest.next_index).toBe(15);
+  expect(rest.has_more).toBe(false);
 
   const refused = await wire.get(`/sessions/${id}/events?size=50`);
   expect(refused.status).toBe(422);

@@ -48,6 +48,8 @@ export interface FakeTandemServer {
   append(...events: { type: string; data: unknown }[]): void;
   /** What happens when the last pending call is settled. Default: the answer "Done." */
   onResumed: () => void;
+  /** The most events of one reply, as a large history is cut. Default: no bound. */
+  pageSize: number;
   /** Looks at each request first; a reply given here is sent in place of the server's own. */
   intercept: (request: FakeRequest) => FakeReply | undefined;
   /** Answers every waiting poll with 204. */
@@ -83,6 +85,7 @@ export async function startFakeTandemServer(): Promise<FakeTandemServer> {
     cancel: () => session.cancel(),
     append: (...events) => session.append(...events),
     onResumed: () => session.answer("Done."),
+    pageSize: Number.POSITIVE_INFINITY,
     intercept: () => undefined,
     endPolls: () => session.wake({ isOver: true }),
     waitingPolls: () => session.pollers.size,
@@ -156,8 +159,8 @@ class FakeSession {
     this.append({ type: "ActiveStateChangeEvent", data: { state: "running", pending_tool_calls: null } });
   }
 
-  changes(fromIndex: number, withEvents: boolean): unknown {
-    const news = withEvents ? this.events.slice(fromIndex) : [];
+  changes(fromIndex: number, { withEvents, pageSize }: { withEvents: boolean; pageSize: number }): unknown {
+    const news = withEvents ? this.events.slice(fromIndex, fromIndex + pageSize) : [];
     return {
       status: this.status,
       started_at: null,
@@ -169,6 +172,7 @@ class FakeSession {
       answer: this.answerValue,
       new_events: news,
       next_index: fromIndex + news.length,
+      has_more: withEvents && this.events.length > fromIndex + news.length,
       metrics: {
         steps: 2,
         cost_per_model: [
@@ -208,7 +212,7 @@ async function answer({ fake, session, request, response }: Exchange): Promise<v
   if (instead === "disconnect") return void response.destroy();
   if (instead) return send(response, instead);
   const path = `${seen.method} ${seen.path.replace(fakeSessionId, "{id}")}`;
-  if (path === "GET /sessions/{id}/changes") return poll({ session, seen, response });
+  if (path === "GET /sessions/{id}/changes") return poll({ fake, session, seen, response });
   send(response, reply(fake, session, { path, body: seen.body }));
 }
 
@@ -245,8 +249,8 @@ function reply(
   }
 }
 
-function poll(exchange: { session: FakeSession; seen: FakeRequest; response: ServerResponse }): void {
-  const { session, seen, response } = exchange;
+function poll(exchange: Omit<Exchange, "request"> & { seen: FakeRequest }): void {
+  const { fake, session, seen, response } = exchange;
   const cursor = Number(seen.query.get("from_index") ?? 0);
   const withEvents = seen.query.get("include_events") !== "false";
   const tell = ({ isOver }: { isOver: boolean }): void => {
@@ -254,7 +258,8 @@ function poll(exchange: { session: FakeSession; seen: FakeRequest; response: Ser
     const isWaiting = !isNews && !isOver && !session.isTerminal && seen.query.get("wait_for_seconds") !== "0";
     if (isWaiting && seen.query.has("wait_for_seconds")) return;
     session.pollers.delete(tell);
-    if (isNews) send(response, { status: 200, body: session.changes(cursor, withEvents) });
+    if (isNews)
+      send(response, { status: 200, body: session.changes(cursor, { withEvents, pageSize: fake.pageSize }) });
     else send(response, { status: 204, headers: { etag: `"${cursor}"` } });
   };
   session.pollers.add(tell);

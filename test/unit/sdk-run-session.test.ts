@@ -380,6 +380,59 @@ describe("a wait", () => {
     expect(result).toMatchObject({ sessionId: fakeSessionId, answer: "Done." });
   });
 
+  /** What a call's result looks like in the history. */
+  const resultOf = (tool_req: ReturnType<typeof fakeCall>) => ({
+    type: "AgentEvent",
+    data: { kind: "tool_result", tool_req, result: 1, truncated: false, output_artifact_path: null },
+  });
+
+  it("runs no call of a cut page that a later page settles", async () => {
+    server.pageSize = 2;
+    server.append({ type: "RequestStartEvent", data: {} });
+    server.call(fakeCall("ping", { n: 1 }, "call_1"));
+    server.append(resultOf(fakeCall("ping", { n: 1 }, "call_1")));
+    server.call(fakeCall("ping", { n: 2 }, "call_2"));
+    const seen: unknown[] = [];
+    const result = await client.session(fakeSessionId).waitForCompletion({
+      tools: [makeTool("ping", ({ n }) => void seen.push(n))],
+    });
+    expect(seen).toEqual([2]);
+    expect(server.results).toMatchObject([{ tool_req: { id: "call_2" } }]);
+    expect(result).toMatchObject({ answer: "Done." });
+  });
+
+  it("keeps an undelivered result while cut pages have not come to its call", async () => {
+    server.pageSize = 1;
+    server.append({ type: "RequestStartEvent", data: {} });
+    server.call(fakeCall("ping"));
+    server.intercept = replyOnce("POST", "/tool_results", { status: 401, body: { detail: "Unknown key." } });
+    let calls = 0;
+    const session = client.session(fakeSessionId);
+    const tools = [makeTool("ping", () => ++calls)];
+    await expect(session.waitForCompletion({ tools })).rejects.toThrow("Unknown key.");
+    expect(await session.waitForCompletion({ tools })).toMatchObject({ answer: "Done." });
+    expect(calls).toBe(1);
+    expect(server.results).toMatchObject([{ result: 1 }]);
+  });
+
+  it("gives every event of a session that is over, over as many pages as they take", async () => {
+    server.pageSize = 2;
+    server.append({ type: "RequestStartEvent", data: {} }, { type: "MetricsUpdateEvent", data: {} });
+    server.answer("Hi.");
+    const session = client.session(fakeSessionId);
+    const { answer, events } = await session.waitForCompletion();
+    expect(answer).toBe("Hi.");
+    expect(events.map(({ type }) => type)).toEqual([
+      "RequestStartEvent",
+      "MetricsUpdateEvent",
+      "AgentEvent",
+      "AgentCompletionEvent",
+    ]);
+    const cursors = server.requestsTo("GET", "/changes").map(({ query }) => query.get("from_index"));
+    expect(cursors).toEqual(["0", "2"]);
+    expect(await session.events()).toEqual(events);
+  });
+
   it("runs no call of a session that is over", async () => {
     server.call(fakeCall("ping"));
     server.answer("Hi.");
@@ -436,6 +489,19 @@ describe("a wait", () => {
     await waitFor(() => call.signal?.aborted, { what: "the abort" });
     server.answer("Done elsewhere.");
     expect(await running).toMatchObject({ answer: "Done elsewhere." });
+  });
+
+  it.each(["tool_result", "error_event"])("aborts the handler of a call whose %s passes by", async (kind) => {
+    const { call, started } = hangingCall();
+    server.call(fakeCall("hang"));
+    const running = run(call.tool);
+    await started();
+    server.append({ type: "AgentEvent", data: { kind: "error_event", error: "Busy.", tool_req: null } });
+    server.append({ type: "AgentEvent", data: { ...resultOf(fakeCall("hang")).data, kind } });
+    await waitFor(() => call.signal?.aborted, { what: "the abort" });
+    server.answer("Done elsewhere.");
+    expect(await running).toMatchObject({ answer: "Done elsewhere." });
+    expect(server.results).toEqual([]);
   });
 
   it("aborts its handlers when it ends by an error", async () => {

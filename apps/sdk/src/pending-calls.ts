@@ -1,21 +1,41 @@
 // Which calls wait for this side, told from a session's events. Pure.
-import type { SessionEvent, ToolRequest } from "./generated/types.gen.ts";
+import type {
+  AgentEvent,
+  ErrorRecord,
+  SessionEvent,
+  ToolRequest,
+  ToolResultRecord,
+} from "./generated/types.gen.ts";
 
-/** The pending calls after an event: every `ActiveStateChangeEvent` carries the whole list. */
+/** The pending calls after an event: every `ActiveStateChangeEvent` carries the whole list; what settles a call drops it. */
 export function pendingAfter(pending: readonly ToolRequest[], event: SessionEvent): readonly ToolRequest[] {
   switch (event.type) {
     case "ActiveStateChangeEvent":
       return event.data.state === "awaiting_tool_results" ? (event.data.pending_tool_calls ?? []) : [];
-    case "ToolCallCancelledEvent": {
-      const withdrawn = toCallKey(event.data.tool_req);
-      return pending.filter((call) => toCallKey(call) !== withdrawn);
-    }
+    case "AgentEvent":
+      return isResult(event.data) ? without(pending, event.data.tool_req) : pending;
+    case "ToolCallCancelledEvent":
+      return without(pending, event.data.tool_req);
     case "AgentCompletionEvent":
     case "AgentErrorEvent":
       return [];
     default:
       return pending;
   }
+}
+
+function isResult(data: AgentEvent["data"]): data is ToolResultRecord | ErrorRecord {
+  return data.kind === "tool_result" || data.kind === "error_event";
+}
+
+/** An error may be about no call at all. */
+function without(
+  pending: readonly ToolRequest[],
+  settled: ToolRequest | null | undefined,
+): readonly ToolRequest[] {
+  if (!settled) return pending;
+  const key = toCallKey(settled);
+  return pending.filter((call) => toCallKey(call) !== key);
 }
 
 /** What tells calls apart: the id, or without one what is called with what. */

@@ -75,7 +75,13 @@ export class SessionHandle {
 
   /** Every event so far. */
   async events(options: RequestOptions = {}): Promise<SessionEvent[]> {
-    return (await this.changes(options))?.new_events ?? [];
+    const events: SessionEvent[] = [];
+    for (;;) {
+      const changes = await this.changes({ ...options, fromIndex: events.length });
+      if (!changes) return events;
+      for (const event of changes.new_events) events.push(event);
+      if (!changes.has_more) return events;
+    }
   }
 
   /**

@@ -36,7 +36,8 @@ export interface WaitState {
 
 /**
  * Waits until the session's turn is over, and runs the calls meant for this side. It reads the turn from its first
- * event, so that it can join midway. The status in a reply is of the same moment as its events: together they decide.
+ * event, so that it can join midway. The status in a reply that has all events is of the same moment as they are:
+ * together they decide.
  *
  * @throws {TimeoutError} after `timeoutMs`
  * @throws {TandemError} when the server refuses or stays out of reach; an aborted `signal` throws its reason
@@ -64,6 +65,8 @@ export async function waitForSession<Answer>(
         pending = pendingAfter(pending, event);
         await untilAborted(options.onEvent?.(event), scope.signal);
       }
+      // The status is later than these events: the calls they list may be settled, and an end is not told yet.
+      if (changes.has_more) continue;
       runs?.follow(pending, { mayStart: changes.status === "awaiting_tool_results" });
       if (!isSettled(changes.status)) continue;
       state.cursor = changes.next_index ?? state.cursor + events.length;

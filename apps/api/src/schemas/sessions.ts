@@ -95,6 +95,11 @@ export const SessionChanges = Type.Object(
     next_index: Type.Integer({
       description: "The cursor for the next poll: `from_index` plus the events returned.",
     }),
+    has_more: Type.Boolean({
+      description:
+        "True when events were asked for and the session has some past `next_index`: then the state is later than the " +
+        "events returned. Read on before acting on it.",
+    }),
   },
   { $id: "SessionChanges" },
 );

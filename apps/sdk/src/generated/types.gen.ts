@@ -811,6 +811,10 @@ export type SessionChanges = {
      * The cursor for the next poll: `from_index` plus the events returned.
      */
     next_index: number;
+    /**
+     * True when events were asked for and the session has some past `next_index`: then the state is later than the events returned. Read on before acting on it.
+     */
+    has_more: boolean;
 };
 
 export type QuotaStatus = {

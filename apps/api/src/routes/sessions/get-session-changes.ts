@@ -66,7 +66,7 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         limit: withEvents ? limit : 0,
       };
       const read = () => getChanges(engine, key);
-      if (waitS === 0) return sendChanges(reply, await read(), fromIndex);
+      if (waitS === 0) return sendChanges(reply, await read(), { fromIndex, withEvents });
       const row = await waitForNews({
         waiters,
         sessionId: key.sessionId,
@@ -75,18 +75,26 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         read,
         response: reply.raw,
       });
-      return row ? sendChanges(reply, row, fromIndex) : reply.hijack();
+      return row ? sendChanges(reply, row, { fromIndex, withEvents }) : reply.hijack();
     },
   });
 }
 
-function sendChanges(reply: FastifyReply, row: ChangesRow, fromIndex: number) {
+/** What of the session was asked for. */
+interface Asked {
+  fromIndex: number;
+  withEvents: boolean;
+}
+
+function sendChanges(reply: FastifyReply, row: ChangesRow, asked: Asked) {
+  const { fromIndex } = asked;
   if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send();
-  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, fromIndex));
+  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, asked));
 }
 
 /** The reply as JSON text: events, answer and usage are passed on as they are stored. */
-function toChangesJson(row: ChangesRow, fromIndex: number): string {
+function toChangesJson(row: ChangesRow, { fromIndex, withEvents }: Asked): string {
+  const nextIndex = fromIndex + row.eventCount;
   const head = JSON.stringify({
     status: row.status,
     started_at: toTime(row.startedAt),
@@ -95,7 +103,8 @@ function toChangesJson(row: ChangesRow, fromIndex: number): string {
     error_code: row.errorCode,
     outcome: row.outcome,
     reason: row.reason,
-    next_index: fromIndex + row.eventCount,
+    next_index: nextIndex,
+    has_more: withEvents && row.nextIndex > nextIndex,
   });
   const metrics = `{"steps":${row.steps},"cost_per_model":${row.usage}}`;
   const rest = `"answer":${row.answer ?? "null"},"metrics":${metrics},"new_events":[${row.events ?? ""}]`;
