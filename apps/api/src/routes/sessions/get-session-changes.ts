@@ -66,7 +66,7 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         limit: withEvents ? limit : 0,
       };
       const read = () => getChanges(engine, key);
-      if (waitS === 0) return sendChanges(reply, await read(), { fromIndex, withEvents });
+      if (waitS === 0) return sendChanges(reply, await read(), fromIndex);
       const row = await waitForNews({
         waiters,
         sessionId: key.sessionId,
@@ -75,25 +75,18 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         read,
         response: reply.raw,
       });
-      return row ? sendChanges(reply, row, { fromIndex, withEvents }) : reply.hijack();
+      return row ? sendChanges(reply, row, fromIndex) : reply.hijack();
     },
   });
 }
 
-/** What of the session was asked for. */
-interface Asked {
-  fromIndex: number;
-  withEvents: boolean;
-}
-
-function sendChanges(reply: FastifyReply, row: ChangesRow, asked: Asked) {
-  const { fromIndex } = asked;
+function sendChanges(reply: FastifyReply, row: ChangesRow, fromIndex: number) {
   if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send();
-  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, asked));
+  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, fromIndex));
 }
 
 /** The reply as JSON text: events, answer and usage are passed on as they are stored. */
-function toChangesJson(row: ChangesRow, { fromIndex, withEvents }: Asked): string {
+function toChangesJson(row: ChangesRow, fromIndex: number): string {
   const nextIndex = fromIndex + row.eventCount;
   const head = JSON.stringify({
     status: row.status,
@@ -104,7 +97,8 @@ function toChangesJson(row: ChangesRow, { fromIndex, withEvents }: Asked): strin
     outcome: row.outcome,
     reason: row.reason,
     next_index: nextIndex,
-    has_more: withEvents && row.nextIndex > nextIndex,
+    // A reply that was to hold no events does not say that there are more: asking again would not bring them.
+    has_more: row.eventCount > 0 && row.nextIndex > nextIndex,
   });
   const metrics = `{"steps":${row.steps},"cost_per_model":${row.usage}}`;
   const rest = `"answer":${row.answer ?? "null"},"metrics":${metrics},"new_events":[${row.events ?? ""}]`;
