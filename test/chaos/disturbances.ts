@@ -70,8 +70,8 @@ const ON_REDIS: Disturbance[] = [
 ];
 
 /**
- * Disturbs for a time, and until each kind has happened once: first these, in a random order, then any. Whatever it takes down is up
- * again when it returns, but for processes, whose supervisors see to them.
+ * Disturbs for a time, and until each kind has happened once: first these, in a random order, then any. Whatever it
+ * takes down is up again when it returns, but for processes, whose supervisors see to them.
  *
  * @returns how often each kind happened, by name
  */

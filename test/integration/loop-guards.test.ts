@@ -15,7 +15,9 @@ afterAll(() => stack.close());
 
 const ask = (city: string) => ({ toolCalls: [{ name: "get_weather", arguments: { city } }] });
 
-/** Creates a session and answers its calls until it has ended; returns its changes and how often the model was asked. */
+/**
+ * Creates a session and answers its calls until it has ended; returns its changes and how often the model was asked.
+ */
 async function run(request: object, answer: (call: PendingCall, n: number) => object) {
   const before = stack.model.requests.length;
   const id = await wire.create({ agent: { name: "x", tools: [weatherTool] }, messages: "Hi", ...request });

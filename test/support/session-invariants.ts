@@ -175,7 +175,10 @@ function countResults(events: readonly StoredEvent[]): Map<string, number> {
   return counts;
 }
 
-/** What a provider refuses: a call without its one result right behind it, a result without its call, text behind calls. */
+/**
+ * What a provider refuses: a call without its one result right behind it, a result without its call, text behind
+ * calls.
+ */
 export function findPromptFaults(prompt: LanguageModelV3Prompt): string[] {
   const faults: string[] = [];
   const seen = new Set<string>();

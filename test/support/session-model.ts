@@ -360,7 +360,10 @@ export class SessionModel {
     }
   }
 
-  /** An answer that did not see a message is not final; that of a last step ends the run, and the message starts another. */
+  /**
+   * An answer that did not see a message is not final; that of a last step ends the run, and the message starts
+   * another.
+   */
   #answer(s: ModelSession, reason: string): void {
     const isLast = s.lastStep !== null || reason === "max_steps";
     if (s.lastStep === "max_time" || (s.waiting > 0 && isLast)) this.#fail(s, "max_time");

@@ -6,7 +6,10 @@ import { type Environment, SettingsError } from "./domain/settings.ts";
 /** A second signal counts when it comes this long after the first: Ctrl-C through npm may arrive twice. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-/** Longest orderly end, in milliseconds: more than its parts may take together, less than compose waits. Past it the process exits with 1: what is lost, the sweep repairs. */
+/**
+ * Longest orderly end, in milliseconds: more than its parts may take together, less than compose waits. Past it the
+ * process exits with 1: what is lost, the sweep repairs.
+ */
 const SHUTDOWN_TIMEOUT_MS = 38_000;
 
 /** Paths of log lines that could hold a key. */

@@ -7,7 +7,10 @@ import type {
   ToolResultRecord,
 } from "./generated/types.gen.ts";
 
-/** The pending calls after an event: every `ActiveStateChangeEvent` carries the whole list; what settles a call drops it. */
+/**
+ * The pending calls after an event: every `ActiveStateChangeEvent` carries the whole list; what settles a call drops
+ * it.
+ */
 export function pendingAfter(pending: readonly ToolRequest[], event: SessionEvent): readonly ToolRequest[] {
   switch (event.type) {
     case "ActiveStateChangeEvent":

@@ -16,7 +16,10 @@ export interface SessionOptions {
   answerSchema?: JsonSchema | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
-  /** After so many seconds of work and of waiting for results one last step without tools must answer. Default: no bound. */
+  /**
+   * After so many seconds of work and of waiting for results one last step without tools must answer. Default: no
+   * bound.
+   */
   maxTimeS?: number | undefined;
   /** How long the session stays open for a message after each answer, in seconds. Default: it ends with the answer. */
   idleTimeoutS?: number | undefined;

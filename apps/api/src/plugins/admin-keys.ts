@@ -2,7 +2,9 @@
 import { TandemError } from "@tandem/engine/domain/errors";
 import { type App, principalOf } from "../context.ts";
 
-/** Keeps keys that are not admin from such routes of this scope, before the body is read. Comes after authentication. */
+/**
+ * Keeps keys that are not admin from such routes of this scope, before the body is read. Comes after authentication.
+ */
 export function requireAdminKey(app: App): void {
   app.addHook("onRequest", async (request) => {
     const { adminOnly } = request.routeOptions.config;

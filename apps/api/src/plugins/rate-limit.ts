@@ -8,7 +8,10 @@ import { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { type ApiContext, type App, principalOf, type RateLimit } from "../context.ts";
 
-/** What limited replies carry: requests per minute, those that are left, and when they are counted anew, in Unix seconds. */
+/**
+ * What limited replies carry: requests per minute, those that are left, and when they are counted anew, in Unix
+ * seconds.
+ */
 export const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] as const;
 
 /** How long requests are counted before the count begins anew, in milliseconds. */

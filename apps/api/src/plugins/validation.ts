@@ -11,7 +11,10 @@ import { namedSchemas } from "../schemas/index.ts";
 
 const OPTIONS = { strict: false, allErrors: false, verbose: true, removeAdditional: false } as const;
 
-/** Bodies keep their types, and numbers that a double cannot hold are checked as the nearest ones; only text from the URL is turned into numbers and booleans. */
+/**
+ * Bodies keep their types, and numbers that a double cannot hold are checked as the nearest ones; only text from the
+ * URL is turned into numbers and booleans.
+ */
 const bodies = createAjv({ ...OPTIONS, useDefaults: false, coerceTypes: false });
 const urls = createAjv({ ...OPTIONS, useDefaults: true, coerceTypes: true });
 

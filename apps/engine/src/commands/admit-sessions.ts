@@ -18,8 +18,8 @@ import { type SessionChange, updateSession } from "../postgres/update-session.ts
 const ADMIT_AT_ONCE = 100;
 
 /**
- * Holds the organization's slots until the transaction ends, when they are limited. Must come before the transaction locks
- * a session: who admits sessions holds the slots and then locks them.
+ * Holds the organization's slots until the transaction ends, when they are limited. Must come before the transaction
+ * locks a session: who admits sessions holds the slots and then locks them.
  */
 export async function holdSlots(tx: pg.ClientBase, engine: Engine, organizationId: string): Promise<void> {
   if (engine.maxActiveSessions > 0) await lockAdmission(tx, organizationId);

@@ -29,7 +29,10 @@ export async function bootstrap(catalogue: Catalogue, options: { apiKey?: string
   await catalogue.apiKey.createMany({ data, skipDuplicates: true });
 }
 
-/** The id of an organization, which is made when it is new. `createMany` with `skipDuplicates` is one statement that cannot conflict; Prisma's `upsert` reads first. */
+/**
+ * The id of an organization, which is made when it is new. `createMany` with `skipDuplicates` is one statement that
+ * cannot conflict; Prisma's `upsert` reads first.
+ */
 export async function ensureOrganization(catalogue: Catalogue, name: string): Promise<string> {
   await catalogue.organization.createMany({ data: [{ name }], skipDuplicates: true });
   const { id } = await catalogue.organization.findUniqueOrThrow({ where: { name } });

@@ -31,9 +31,9 @@ export interface IdempotencyKey {
  * @param input.agent what runs, after overrides; checked by the caller
  * @param input.idempotency the same key with the same body gives the session that it made before, for 24 hours
  * @returns the session's id
- * @throws {TandemError} `invalid_request` when the key came with another body before, `session_deleted` when its session
- *   is gone, `idempotency_in_flight` when another request with it is under way, `session_limit` when there is no free slot and the session does not queue; in
- *   all of these no session was created
+ * @throws {TandemError} `invalid_request` when the key came with another body before, `session_deleted` when its
+ *   session is gone, `idempotency_in_flight` when another request with it is under way, `session_limit` when there is
+ *   no free slot and the session does not queue; in all of these no session was created
  */
 export async function createSession(
   engine: Engine,
@@ -92,7 +92,8 @@ async function announceNew(engine: Engine, session: SessionInsert, isQueued: boo
 /**
  * The session that an earlier request with this key made; null when there was none.
  *
- * @throws {TandemError} `invalid_request` when the key came with another body, `session_deleted` when its session is gone
+ * @throws {TandemError} `invalid_request` when the key came with another body, `session_deleted` when its session is
+ *   gone
  */
 export async function findCreatedSession(
   engine: Engine,

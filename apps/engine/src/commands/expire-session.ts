@@ -17,9 +17,9 @@ import { withdrawCalls } from "./withdraw-calls.ts";
 const LAST_STEP_MS = 30_000;
 
 /**
- * Does what a session's clocks make due: ends its wait for a message, starts the last step of a run whose time is over,
- * or ends a run whose last step took too long. By the database's clock and under the row's lock, so that it may be called
- * at any time, by any process, any number of times.
+ * Does what a session's clocks make due: ends its wait for a message, starts the last step of a run whose time is
+ * over, or ends a run whose last step took too long. By the database's clock and under the row's lock, so that it may
+ * be called at any time, by any process, any number of times.
  */
 export async function expireSession(engine: Engine, sessionId: string): Promise<void> {
   const change = await inTransaction(engine.pool, async (tx) => {

@@ -80,8 +80,9 @@ const NOT_STARTED = "The call was not made: an answer was asked for.";
 const GO_ON: StepOutcome = { kind: "again", corrections: 0, nudges: 0, uselessSteps: 0 };
 
 /**
- * What a run comes to that did not see a waiting message. An answer is not final, so the session goes on. A failure ends the
- * run, and so does the answer of a last step: the message then starts the session again, with everything counted anew.
+ * What a run comes to that did not see a waiting message. An answer is not final, so the session goes on. A failure
+ * ends the run, and so does the answer of a last step: the message then starts the session again, with everything
+ * counted anew.
  */
 function toStaleEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
   if (outcome.kind === "fail") return restartAfter(toEffect(session, outcome));

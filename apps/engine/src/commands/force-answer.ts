@@ -7,9 +7,9 @@ import { activeStatus, moveActive } from "./pause-session.ts";
 import { withdrawCalls } from "./withdraw-calls.ts";
 
 /**
- * Asks for an answer now: pending calls are withdrawn, and the next step has no tools and must answer. A step that runs
- * may still answer by itself; the calls that it asks for are not made. A paused session stays paused, and answers when it
- * is resumed. A session that has answered, or whose last step is due already, stays as it is.
+ * Asks for an answer now: pending calls are withdrawn, and the next step has no tools and must answer. A step that
+ * runs may still answer by itself; the calls that it asks for are not made. A paused session stays paused, and answers
+ * when it is resumed. A session that has answered, or whose last step is due already, stays as it is.
  *
  * @throws {TandemError} `session_not_found`, `session_finished`
  */

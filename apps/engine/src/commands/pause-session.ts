@@ -57,7 +57,9 @@ export function activeStatus(session: SessionRow): SessionStatus {
   return session.pausedFrom ?? session.status;
 }
 
-/** What a happening makes of a session that may be paused: a pause that it leaves stays over the state that it moves. */
+/**
+ * What a happening makes of a session that may be paused: a pause that it leaves stays over the state that it moves.
+ */
 export function moveActive(session: SessionRow, happening: SessionHappening): SessionPatch {
   const status = mustMove(session, happening);
   if (status !== "paused") return { status };

@@ -41,8 +41,8 @@ export function toRestart(ended: SessionStatus, options: { isFull: boolean }): S
 }
 
 /**
- * An end that did not see a waiting message: its events and its answer stay, and the session starts again for the message,
- * in its slot.
+ * An end that did not see a waiting message: its events and its answer stay, and the session starts again for the
+ * message, in its slot.
  */
 export function restartAfter(end: SessionUpdate): SessionUpdate {
   const restart = toRestart(end.patch.status ?? "failed", { isFull: false });

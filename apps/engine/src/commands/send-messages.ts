@@ -14,9 +14,9 @@ import { TASK_START, toRestart } from "./restart.ts";
 import { toResumed } from "./resume-session.ts";
 
 /**
- * Stores messages for the session's next step boundary. An idle session takes up work before this returns, a paused one
- * is resumed, and one that has ended starts again with its whole history, when it has a slot; its earlier answer stays the
- * latest one until there is a new one.
+ * Stores messages for the session's next step boundary. An idle session takes up work before this returns, a paused
+ * one is resumed, and one that has ended starts again with its whole history, when it has a slot; its earlier answer
+ * stays the latest one until there is a new one.
  *
  * @throws {TandemError} `session_not_found`, or `session_limit` when an ended session finds no slot and does not queue
  */

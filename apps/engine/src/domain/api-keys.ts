@@ -26,8 +26,8 @@ export function newApiKey(): string {
 }
 
 /**
- * The first characters of a key that was made here, by which a person knows it in a list: they are no help in guessing the
- * rest. Nothing is told of a key that somebody chose.
+ * The first characters of a key that was made here, by which a person knows it in a list: they are no help in guessing
+ * the rest. Nothing is told of a key that somebody chose.
  */
 export function toKeyHint(key: string): string {
   return MADE_KEY.test(key) ? `${key.slice(0, 8)}…` : "";

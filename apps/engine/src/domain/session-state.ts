@@ -47,8 +47,8 @@ export type SessionHappening =
 type Next = SessionStatus | "refused" | "underneath";
 
 /**
- * What each happening makes of each state. `refused` means that the happening has no place there: the command
- * that sees it changes nothing. A pause lies over a state: what leaves a session paused moves the state underneath, by that
+ * What each happening makes of each state. `refused` means that the happening has no place there: the command that
+ * sees it changes nothing. A pause lies over a state: what leaves a session paused moves the state underneath, by that
  * state's own row.
  */
 export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> = {

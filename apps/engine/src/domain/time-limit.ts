@@ -20,7 +20,8 @@ const MAX_ATTEMPTS = 3;
 /**
  * Runs synchronous work and ends it when it takes too long, in the middle of a loop or a regular expression: Node's
  * `vm` can stop what a plain call cannot. Costs about 0.1 ms. What counts is the time that the process computed: work
- * that ran out of time because the machine was busy, or the process suspended, is begun again, so it must be repeatable.
+ * that ran out of time because the machine was busy, or the process suspended, is begun again, so it must be
+ * repeatable.
  *
  * @param afterTimeout tidies up what ended work left behind
  * @throws {TimeLimitError}

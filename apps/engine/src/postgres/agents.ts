@@ -33,7 +33,10 @@ export async function updateAgent(
   return rowCount === 1;
 }
 
-/** Definitions by the ids of their rows; null when they are more than one reply holds. An agent that is gone is left out. */
+/**
+ * Definitions by the ids of their rows; null when they are more than one reply holds. An agent that is gone is left
+ * out.
+ */
 export async function readDefinitions(
   db: Queryable,
   ids: readonly string[],

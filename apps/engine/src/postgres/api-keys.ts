@@ -2,7 +2,10 @@
 import type { Principal } from "../domain/api-keys.ts";
 import type { Queryable } from "./pool.ts";
 
-/** Who a key that is good now belongs to, and remembers, to the minute, that it was used. Null when it is unknown or has ended. */
+/**
+ * Who a key that is good now belongs to, and remembers, to the minute, that it was used. Null when it is unknown or
+ * has ended.
+ */
 export async function useApiKey(db: Queryable, keyHash: Buffer): Promise<Principal | null> {
   const { rows } = await db.query<Principal>({
     name: "use-api-key",

@@ -69,7 +69,10 @@ export async function connectClient(url: string, applicationName: string): Promi
   return client;
 }
 
-/** SQLSTATE classes and Node codes of an unreachable or overloaded database, of a connection that it ended, and of locks. */
+/**
+ * SQLSTATE classes and Node codes of an unreachable or overloaded database, of a connection that it ended, and of
+ * locks.
+ */
 const UNAVAILABLE =
   /^(08|25P0[34]|40P01|53|55P03|57P0[1235]|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)/;
 

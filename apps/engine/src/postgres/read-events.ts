@@ -8,7 +8,9 @@ import type { Queryable } from "./pool.ts";
 /** Bytes that one reply holds at most, the last event not counted: a text of the database ends at 1 GB. */
 export const PAGE_BYTES = 100_000_000;
 
-/** Bytes of a history that a model is asked about at most. No model takes as much, and reading more could end a worker. */
+/**
+ * Bytes of a history that a model is asked about at most. No model takes as much, and reading more could end a worker.
+ */
 const TRANSCRIPT_BYTES = 128_000_000;
 
 /** JSON text of one event in the wire's shape. */
@@ -35,7 +37,10 @@ export interface ChangesRow {
   eventCount: number;
 }
 
-/** Reads a session's state and the events from a cursor on, as many as one reply holds. Null when the organization has no such session. */
+/**
+ * Reads a session's state and the events from a cursor on, as many as one reply holds. Null when the organization has
+ * no such session.
+ */
 export async function readChanges(
   db: Queryable,
   options: { organizationId: string; sessionId: string; fromIndex: number; limit: number | null },
@@ -110,7 +115,9 @@ export async function readEventPage(
 /** The largest number of an `integer` of the database. */
 const MAX_INTEGER = 2_147_483_647;
 
-/** The events that make up the model's view of a session, in order; null when they are more than a worker should read. */
+/**
+ * The events that make up the model's view of a session, in order; null when they are more than a worker should read.
+ */
 export async function readTranscriptEvents(db: Queryable, sessionId: string): Promise<StoredEvent[] | null> {
   const { rows } = await db.query<StoredEvent & { isTooLarge: boolean }>(
     `SELECT index, type, CASE WHEN "isTooLarge" THEN NULL ELSE data END AS data,

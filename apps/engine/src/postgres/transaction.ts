@@ -8,8 +8,8 @@ import { isStatementTimeout } from "./pool.ts";
 export const IDLE_IN_TRANSACTION_MS = 5_000;
 
 /**
- * How long a statement of a transaction waits for a lock, in milliseconds. Ours are held for a few; what waits longer waits
- * for a process that does not go on, and would use up the pool meanwhile.
+ * How long a statement of a transaction waits for a lock, in milliseconds. Ours are held for a few; what waits longer
+ * waits for a process that does not go on, and would use up the pool meanwhile.
  */
 export const LOCK_TIMEOUT_MS = 3_000;
 

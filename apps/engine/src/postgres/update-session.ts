@@ -7,8 +7,8 @@ import { toClockAssignments } from "./session-clocks.ts";
 import { type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
 /**
- * When the next step should run: at once, after a wait, not until something happens, or as it was. `hold` keeps the moment
- * for a `resume`: a wait that a model provider asked for is not cut short by a pause.
+ * When the next step should run: at once, after a wait, not until something happens, or as it was. `hold` keeps the
+ * moment for a `resume`: a wait that a model provider asked for is not cut short by a pause.
  */
 export type Due = "now" | { inMs: number } | "not" | "unchanged" | "hold" | { holdInMs: number } | "resume";
 
