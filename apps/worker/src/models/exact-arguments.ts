@@ -1,5 +1,6 @@
 // Anthropic and Google send a call's arguments as an object of the reply, which the AI SDK reads through doubles, takes
-// with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are handed to it as text, which it passes on, and read by us.
+// with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are
+// handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
 import { findArguments } from "./find-arguments.ts";
 
