@@ -12,6 +12,8 @@ const LEASE_MS = 1_500;
 /** Longer than a lease, so that it has to be kept. */
 const SLOW_MS = 2_500;
 const RETRY_AFTER_S = 3;
+/** How long a session stays idle, or may run. */
+const DEADLINE_S = 2;
 /** How late something may happen: far less than clocks are apart, far more than a busy machine needs. */
 const LATE_MS = 20_000;
 
@@ -42,6 +44,10 @@ const scripts: Record<string, (earlier: number) => Awaited<ReturnType<ModelScrip
     earlier === 0
       ? { status: 429, body: {}, headers: { "retry-after": String(RETRY_AFTER_S) } }
       : { text: "Done." },
+  idle: () => ({ text: "Hello." }),
+  asleep: () => ({ hang: true }),
+  // "Your time is over": what a model is told in its last step.
+  Your: () => ({ text: "Awake." }),
   fatal: (earlier) => (earlier === 0 ? { hang: true } : { text: "Done." }),
 };
 
@@ -70,6 +76,16 @@ describe.concurrent("clocks ten minutes apart", () => {
         }),
       );
     const [slow, busy] = await Promise.all([create("slow", 6), create("busy", 6)]);
+    const idle = await wire.create({ agent: { name: "x" }, messages: "idle", idle_timeout_s: DEADLINE_S });
+    const timed = await wire.create({ agent: { name: "x" }, messages: "asleep", max_time_s: DEADLINE_S });
+    await wire.until(idle, "completed");
+    expect((await wire.until(timed, "timed_out")).answer).toBe("Awake.");
+    for (const id of [idle, timed]) {
+      // Both are stamped by the database.
+      const { started_at: start, finished_at: end } = (await wire.get(`/sessions/${id}`)).body;
+      expect(Date.parse(end) - Date.parse(start)).toBeGreaterThanOrEqual(DEADLINE_S * 1_000);
+      expect(Date.parse(end) - Date.parse(start)).toBeLessThan(DEADLINE_S * 1_000 + LATE_MS);
+    }
     for (const { id } of [...slow, ...busy]) await wire.until(id, "completed");
     // A lease that is kept is taken by nobody, whatever their clocks say.
     for (const { message } of slow) expect(seen.get(message), message).toHaveLength(1);

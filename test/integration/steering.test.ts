@@ -421,3 +421,29 @@ it("does what a clock made due although the queue lost the timer", async () => {
   expect((await until(id, "completed")).reason).toBe("idle_timeout");
   await lossy.close();
 });
+
+it.each(backends)(
+  "meets deadlines that passed while no process ran, from the database alone, on %s",
+  async (backend) => {
+    const answerAtLast: ModelScript = (request) =>
+      request.body.tools ? askThenAnswer(request, 0) : { text: "At last." };
+    const first = await startStack({ backend, worker: false, script: answerAtLast });
+    const before = await first.addWorker();
+    const { create: createOn, until, send } = createWire(first.baseUrl, apiKey);
+    const timed = await createOn({ agent, messages: "Hi", max_time_s: 600 });
+    await until(timed, "awaiting_tool_results");
+    const idle = await createOn({ agent, messages: "Hi", idle_timeout_s: 600 });
+    await until(idle, "awaiting_tool_results");
+    await send("POST", `/sessions/${idle}/force_answer`);
+    await until(idle, "idle");
+    await before.close();
+    await first.redis?.flush();
+    await first.engine.pool.query(
+      `UPDATE sessions SET time_limit_at = time_limit_at - interval '1 hour', idle_until = idle_until - interval '1 hour'`,
+    );
+    await first.addWorker({ TANDEM_SWEEP_MS: "100" });
+    expect(await until(timed, "timed_out")).toMatchObject({ answer: "At last.", reason: "max_time" });
+    expect((await until(idle, "completed")).reason).toBe("idle_timeout");
+    await first.close();
+  },
+);

@@ -9,10 +9,7 @@ import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import type { Engine } from "@tandem/engine/engine";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { createPool } from "@tandem/engine/postgres/pool";
-import { collectProviderIds } from "@tandem/worker/agent/build-prompt";
-import { decideOutcome } from "@tandem/worker/agent/decide-outcome";
-import { findLastStep } from "@tandem/worker/agent/last-step";
-import { readReply } from "@tandem/worker/agent/read-reply";
+import { toEffects } from "@tandem/worker/agent/to-effects";
 import pino from "pino";
 import { createTestDatabase } from "./database.ts";
 
@@ -128,17 +125,8 @@ export interface BareReply {
 /** Finishes a claimed step as a worker does with this reply of its model; false when the claim was lost. */
 export async function finishWith(engine: Engine, step: ClaimedStep, said: BareReply): Promise<boolean> {
   const { session, events } = step;
-  const reply = readReply(toResult(said), collectProviderIds(events ?? []));
-  const decision = decideOutcome(reply, {
-    tools: session.tools,
-    answerFormat: session.agent.answer_format ?? null,
-    lastStep: findLastStep(session),
-    corrections: session.corrections,
-    nudges: session.nudges,
-    uselessSteps: session.uselessSteps,
-  });
-  const usage = { name: "compatible/fake", ...reply.usage };
-  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...decision, usage });
+  const effects = toEffects(session, events ?? [], toResult(said));
+  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects });
 }
 
 /** The provider repeats its ids in every turn, as some do. */

@@ -4,14 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageModelV3GenerateResult } from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
-import { type FinishedStep, finishStep } from "@tandem/engine/commands/finish-step";
+import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import type { StoredEvent } from "@tandem/engine/domain/events";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { createAbortScope } from "./abort-scope.ts";
-import { buildPrompt, collectProviderIds } from "./agent/build-prompt.ts";
-import { decideOutcome } from "./agent/decide-outcome.ts";
+import { buildPrompt } from "./agent/build-prompt.ts";
 import { findLastStep } from "./agent/last-step.ts";
 import { findReachedLimit } from "./agent/loop-guards.ts";
 import {
@@ -21,7 +20,7 @@ import {
   ModelTimeoutError,
 } from "./agent/model-errors.ts";
 import { offerTools } from "./agent/offer-tools.ts";
-import { readReply } from "./agent/read-reply.ts";
+import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
 import { keepLease } from "./lease.ts";
 import { createModel, listSecrets } from "./models/create-model.ts";
@@ -60,7 +59,6 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   }
 }
 
-type Effects = Omit<FinishedStep, "sessionId" | "fence">;
 type Claim = { sessionId: string; fence: number };
 
 function write(engine: Engine, claim: Claim, effects: Effects | ModelFailure): Promise<boolean> {
@@ -108,11 +106,6 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
   engine.wake.publish(claim.sessionId);
 }
 
-/** The model's name is set when the session is created. */
-function modelOf(step: ClaimedStep): string {
-  return step.session.agent.model ?? "";
-}
-
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
   { engine, config }: StepContext,
@@ -125,7 +118,7 @@ async function takeTurn(
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    return toEffects({ ...step, events }, await callModel({ ...step, events }, config, abort));
+    return toEffects(step.session, events, await callModel({ ...step, events }, config, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -154,7 +147,7 @@ async function callModel(
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
   const { agent, tools } = step.session;
-  const model = createModel(modelOf(step), config.models);
+  const model = createModel(agent.model ?? "", config.models);
   const lastStep = findLastStep(step.session);
   const prompt = buildPrompt({ agent, events: step.events, lastStep });
   const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
@@ -166,18 +159,4 @@ async function callModel(
   } finally {
     scope.release();
   }
-}
-
-function toEffects(step: ReadStep, result: LanguageModelV3GenerateResult): Effects {
-  const { session, events } = step;
-  const reply = readReply(result, collectProviderIds(events));
-  const decision = decideOutcome(reply, {
-    tools: session.tools,
-    answerFormat: session.agent.answer_format ?? null,
-    lastStep: findLastStep(session),
-    corrections: session.corrections,
-    nudges: session.nudges,
-    uselessSteps: session.uselessSteps,
-  });
-  return { ...decision, usage: { name: modelOf(step), ...reply.usage } };
 }

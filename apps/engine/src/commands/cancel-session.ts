@@ -1,9 +1,9 @@
 import { agentCompletion, messageEvent } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { nextStatus } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
 import { takeMessages } from "../postgres/waiting-messages.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { changeSession } from "./change-session.ts";
 import { withdrawCalls } from "./withdraw-calls.ts";

@@ -1,12 +1,12 @@
 // The frame of every change that somebody asks of a session: find it, lock it, change it, in one transaction.
 import type pg from "pg";
 import { TandemError } from "../domain/errors.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { isTerminal } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
 import { lockSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 
 /**
  * Runs `work` on the locked session.

@@ -1,7 +1,7 @@
 import { flowEvent, stateRunning } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { announce, type Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
 import { activeStatus, moveActive } from "./pause-session.ts";
 import { withdrawCalls } from "./withdraw-calls.ts";

@@ -1,10 +1,10 @@
 // A pause lies over a session's state: nothing runs, results are still taken, and resuming goes on where it was.
 import { flowEvent, runStatus } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { isTerminal, mustMove, type SessionHappening, type SessionStatus } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionPatch, SessionRow } from "../postgres/session-row.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
 
 /**

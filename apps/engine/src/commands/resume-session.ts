@@ -1,9 +1,9 @@
 import { flowEvent, runStatus } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { mustMove, type SessionStatus } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 import { admitIfQueued } from "./admit-sessions.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
 

@@ -1,12 +1,12 @@
 import { invalidRequest } from "../domain/errors.ts";
 import { stateRunning } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { type SessionChange, type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 import { admitIfQueued, holdSlots, mustQueue } from "./admit-sessions.ts";
 import { changeSession } from "./change-session.ts";
 import { activeStatus } from "./pause-session.ts";

@@ -1,8 +1,8 @@
 import { TandemError } from "../domain/errors.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import { newShareToken } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { dropShareToken, keepShareToken } from "../postgres/share-tokens.ts";
-import type { SessionKey } from "../queries/sessions.ts";
 
 /**
  * Makes a session readable for whoever has its token. Sharing it again gives the same token.

@@ -21,3 +21,9 @@ export function newShareToken(): string {
 export function isShareToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{32}$/.test(text);
 }
+
+/** Names a session to whoever may see it: one of another organization is not found. */
+export interface SessionKey {
+  organizationId: string;
+  sessionId: string;
+}

@@ -1,11 +1,6 @@
 // Tokens of public links: a session has one while it is shared.
+import type { SessionKey } from "../domain/ids.ts";
 import type { Queryable } from "./pool.ts";
-
-/** A session of an organization. */
-interface SessionKey {
-  organizationId: string;
-  sessionId: string;
-}
 
 /**
  * Gives a session a token unless it has one.

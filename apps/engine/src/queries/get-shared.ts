@@ -1,8 +1,7 @@
 import { TandemError } from "../domain/errors.ts";
-import { isShareToken } from "../domain/ids.ts";
+import { isShareToken, type SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { findByShareToken } from "../postgres/share-tokens.ts";
-import type { SessionKey } from "./sessions.ts";
 
 /**
  * The session that a public link leads to.

@@ -1,6 +1,7 @@
+import type { SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { type FeedbackRow, readFeedback } from "../postgres/feedback.ts";
-import { getStatus, type SessionKey } from "./sessions.ts";
+import { getStatus } from "./sessions.ts";
 
 /**
  * All feedback on a session and its events.

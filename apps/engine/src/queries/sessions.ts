@@ -1,5 +1,6 @@
 // Reads of sessions that answer `session_not_found` for what the organization does not have.
 import { TandemError } from "../domain/errors.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import {
   type ChangesRow,
@@ -10,12 +11,6 @@ import {
 } from "../postgres/read-events.ts";
 import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
 import { refusePage } from "./refuse-page.ts";
-
-/** A session of an organization. */
-export interface SessionKey {
-  organizationId: string;
-  sessionId: string;
-}
 
 /** The session as it is shown. */
 export async function getSession(engine: Engine, key: SessionKey): Promise<SessionView> {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { SessionKey } from "@tandem/engine/domain/ids";
 import type { Engine } from "@tandem/engine/engine";
-import { getEventPage, type SessionKey } from "@tandem/engine/queries/sessions";
+import { getEventPage } from "@tandem/engine/queries/sessions";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOf } from "../../schemas/errors.ts";
 import { pageQuery, SessionParams, toOffset } from "../../schemas/params.ts";
