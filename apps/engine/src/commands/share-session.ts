@@ -1,6 +1,5 @@
 import { TandemError } from "../domain/errors.ts";
-import type { SessionKey } from "../domain/ids.ts";
-import { newShareToken } from "../domain/ids.ts";
+import { newShareToken, type SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { dropShareToken, keepShareToken } from "../postgres/share-tokens.ts";
 
