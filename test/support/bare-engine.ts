@@ -48,6 +48,8 @@ export async function startBareEngine(): Promise<BareEngine> {
     wake: {
       publish: (sessionId) => void woken.add(sessionId),
       subscribe: () => () => undefined,
+      send: () => undefined,
+      receive: () => () => undefined,
       ready: nothing,
       close: nothing,
     },

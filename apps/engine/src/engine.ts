@@ -3,8 +3,10 @@ import type pg from "pg";
 import type { Logger } from "pino";
 import { settleWithin } from "./domain/time-limit.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
+import { findUnclaimed } from "./postgres/leases.ts";
 import { createPool } from "./postgres/pool.ts";
 import type { SessionChange } from "./postgres/update-session.ts";
+import { offerSteps } from "./queue/offer-steps.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
 import { createPostgresWake } from "./wake/postgres-wake.ts";
 import { createRedisWake } from "./wake/redis-wake.ts";
@@ -52,10 +54,15 @@ export function createEngine(options: EngineOptions): Engine {
     },
   });
   const catalogue = createCatalogue(pool);
-  const queue = createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log });
   const wake = redisUrl
     ? createRedisWake({ url: redisUrl, log })
-    : createPostgresWake({ url: databaseUrl, pool, log });
+    : createPostgresWake({ url: databaseUrl, log });
+  const queue = offerSteps({
+    queue: createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log }),
+    wake,
+    findUnclaimed: (steps) => findUnclaimed(pool, steps),
+    log,
+  });
   return {
     pool,
     catalogue,
@@ -68,8 +75,9 @@ export function createEngine(options: EngineOptions): Engine {
       const report = (error: Error) => {
         log.warn({ reason: error.message }, "a connection could not be closed in good order");
       };
-      const parts = [wake.close(), queue.close(), catalogue.$disconnect()];
-      await Promise.all(parts.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
+      const closed = [queue.close(), catalogue.$disconnect()];
+      await Promise.all(closed.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
+      await settleWithin(CLOSE_MS, wake.close()).catch(report);
       await settleWithin(CLOSE_MS, pool.end()).catch(report);
     },
   };

@@ -46,7 +46,7 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   const scope = createAbortScope([lease.signal, stopping]);
   try {
     const effects = await takeTurn(context, step, scope.signal);
-    const isWritten = await persist(scope.signal, () => write(engine, claim, effects));
+    const isWritten = await persist(scope.signal, () => write(engine, step, effects));
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
     if (lease.signal.aborted) reportLost(context, claim);
@@ -61,9 +61,10 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
 
 type Claim = { sessionId: string; fence: number };
 
-function write(engine: Engine, claim: Claim, effects: Effects | ModelFailure): Promise<boolean> {
+function write(engine: Engine, { session }: ClaimedStep, effects: Effects | ModelFailure): Promise<boolean> {
+  const claim = { sessionId: session.id, fence: session.fence };
   return "policy" in effects
-    ? finishStep(engine, { ...claim, ...effects })
+    ? finishStep(engine, { ...claim, ...effects }, session)
     : failStep(engine, { ...claim, ...effects });
 }
 

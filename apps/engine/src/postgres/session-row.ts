@@ -14,6 +14,8 @@ export type ForcedBy = "force_answer" | "max_time";
 export interface SessionRow {
   id: string;
   organizationId: string;
+  /** Another one after every change of the row, whoever made it: the transaction that wrote it. */
+  version: string;
   status: SessionStatus;
   /** The state underneath a pause, which the session goes back to; null when it is not paused. */
   pausedFrom: SessionStatus | null;
@@ -60,7 +62,7 @@ export const TIMER_AT = "LEAST(idle_until, time_limit_at)";
 
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
 export const SESSION_COLUMNS = `
-  id, organization_id AS "organizationId", status, paused_from AS "pausedFrom", pause_requested AS "pauseRequested",
+  id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom", pause_requested AS "pauseRequested",
   last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
   idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
   coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", ${TIMER_AT} AS "timerAt",

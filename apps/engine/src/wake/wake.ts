@@ -9,6 +9,10 @@ export interface Wake {
   publish(sessionId: string): void;
   /** Calls back for every wake-up, this process's own included. Returns the way to stop. */
   subscribe(listener: (sessionId: string) => void): () => void;
+  /** Sends a note to every other process, by the same way and in order with the wake-ups. It may be lost too. */
+  send(note: string): void;
+  /** Calls back for every note of another process. Returns the way to stop. */
+  receive(listener: (note: string) => void): () => void;
   /** Resolves when wake-ups of other processes arrive; rejects when the channel is out of reach. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -21,8 +25,11 @@ export interface WakeTransport {
   close(): Promise<void>;
 }
 
-/** Most ids in one message: 100 UUIDs stay below half of the 8,000 bytes of a Postgres notification. */
-const MAX_IDS_PER_MESSAGE = 100;
+/** Most ids and notes in one message: with 75 bytes each they stay below the 8,000 of a Postgres notification. */
+const MAX_ENTRIES_PER_MESSAGE = 100;
+
+/** What tells a note from an id. Notes hold no comma. */
+const NOTE_MARK = "!";
 
 /** Makes a {@link Wake} over a transport. Listeners of this process hear at once, without the round trip. */
 export function createWake(
@@ -30,38 +37,51 @@ export function createWake(
   log: Logger,
 ): Wake {
   const listeners = new Set<(sessionId: string) => void>();
+  const receivers = new Set<(note: string) => void>();
   const deliver = (ids: Iterable<string>) => {
     for (const id of ids) for (const listener of listeners) listener(id);
   };
   // Our own messages come back to us; their listeners have heard already.
   const self = randomUUID().slice(0, 8);
   const transport = connect((payload) => {
-    const [sender, ...ids] = payload.split(",");
-    if (sender !== self) deliver(ids);
+    const [sender, ...entries] = payload.split(",");
+    if (sender === self) return;
+    for (const entry of entries) {
+      if (!entry.startsWith(NOTE_MARK)) deliver([entry]);
+      else for (const receiver of receivers) receiver(entry.slice(NOTE_MARK.length));
+    }
   });
   let outgoing = new Set<string>();
   let isFlushing: Promise<void> = Promise.resolve();
 
   const flush = async () => {
-    const ids = [...outgoing];
+    const entries = [...outgoing];
     outgoing = new Set();
-    for (let start = 0; start < ids.length; start += MAX_IDS_PER_MESSAGE) {
+    for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_MESSAGE) {
       await transport
-        .send([self, ...ids.slice(start, start + MAX_IDS_PER_MESSAGE)].join(","))
+        .send([self, ...entries.slice(start, start + MAX_ENTRIES_PER_MESSAGE)].join(","))
         .catch((error: unknown) => {
           log.warn({ err: error }, "wake-ups were not sent; waiting clients find out at their next look");
         });
     }
   };
+  const put = (entry: string) => {
+    if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
+    outgoing.add(entry);
+  };
   return {
     publish(sessionId) {
       deliver([sessionId]);
-      if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
-      outgoing.add(sessionId);
+      put(sessionId);
     },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    send: (note) => put(`${NOTE_MARK}${note}`),
+    receive(listener) {
+      receivers.add(listener);
+      return () => receivers.delete(listener);
     },
     ready: () => transport.ready(),
     async close() {
