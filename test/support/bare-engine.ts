@@ -79,7 +79,7 @@ export async function startBareEngine(): Promise<BareEngine> {
 export const bareTools = ["look", "find"].map((name) => ({ name, description: "Takes anything." }));
 
 /** Creates a session with two tools and one message, unless told otherwise. */
-export function createBareSession(
+export async function createBareSession(
   engine: Engine,
   principal: Principal,
   more: Partial<SessionRequest> = {},
@@ -108,7 +108,7 @@ export function createBareSession(
     overrides: {},
     ...more,
   };
-  return createSession(engine, { principal, request, agent });
+  return (await createSession(engine, { principal, request, agent })).id;
 }
 
 export const userMessage = (message: string) => ({

@@ -13,7 +13,7 @@ import type { Engine } from "../engine.ts";
 import { type Claim, claimPlainStep, claimSession, type DueSession } from "../postgres/claim-session.ts";
 import { returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
-import type { ClaimedSessionRow } from "../postgres/session-row.ts";
+import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import {
   type SessionChange,
@@ -67,7 +67,7 @@ interface Boundary {
 async function claimAtOnce(engine: Engine, claim: Claim, due: DueSession): Promise<Boundary | null> {
   const { session, claimedVersion, history } = due;
   if (claimedVersion !== null) {
-    return { session: toClaimed(session, { version: claimedVersion }), history, change: null };
+    return { session: toClaimed(session, { row: { version: claimedVersion } }), history, change: null };
   }
   const isPlain = session.claims < MAX_CLAIMS && !session.pauseRequested && !session.isTimeOver;
   const update = toStart(session, due.messages);
@@ -75,7 +75,7 @@ async function claimAtOnce(engine: Engine, claim: Claim, due: DueSession): Promi
   const written = await updateUnchanged(engine.pool, session, { ...update, claim });
   if (!written) return null;
   return {
-    session: toClaimed(session, { version: written.version, update }),
+    session: toClaimed(session, { row: written.row, update }),
     history: history && [...history, ...toTranscript(session, update.events)],
     change: written.change,
   };
@@ -113,10 +113,10 @@ function toStart(session: ClaimedSessionRow, waiting: readonly WaitingMessage[])
 /** A session that was not claimed yet, as it is now. */
 function toClaimed(
   session: ClaimedSessionRow,
-  { version, update }: { version: string; update?: SessionUpdate },
+  { row, update }: { row: Pick<SessionRow, "version"> & Partial<SessionRow>; update?: SessionUpdate },
 ): ClaimedSessionRow {
-  const claimed = { fence: session.fence + 1, claims: session.claims + 1, isLeased: true, version };
-  return toStarted({ ...session, ...claimed }, update);
+  const claimed = { fence: session.fence + 1, claims: session.claims + 1, isLeased: true };
+  return toStarted({ ...session, ...claimed, ...row }, update);
 }
 
 function toStarted(session: ClaimedSessionRow, update?: SessionUpdate): ClaimedSessionRow {

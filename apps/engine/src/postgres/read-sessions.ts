@@ -9,6 +9,7 @@ import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import type { SessionTimes } from "../domain/waiting-on.ts";
 import type { Queryable } from "./pool.ts";
+import { prepared } from "./prepared.ts";
 import { PAGE_BYTES } from "./read-events.ts";
 import { TIMER_AT } from "./session-row.ts";
 
@@ -38,6 +39,10 @@ const STATUS_COLUMNS = `
   coalesce(lease_until > clock_timestamp(), false) AS "isLeased", claimed_at AS "claimedAt",
   heartbeat_at AS "heartbeatAt", queued_at AS "queuedAt", ${TIMER_AT} AS "timerAt"`;
 
+/** Columns of {@link SessionView}, but for what may be long: the request and the answer. */
+export const VIEW_COLUMNS = `id, ${STATUS_COLUMNS}, created_at AS "createdAt", started_at AS "startedAt",
+  finished_at AS "finishedAt"`;
+
 /** Reads a session's status; null when the organization has no such session. */
 export async function readStatus(
   db: Queryable,
@@ -59,10 +64,11 @@ export async function readSession(
   sessionId: string,
 ): Promise<SessionView | null> {
   const { rows } = await db.query<SessionView>(
-    `SELECT id, request, ${STATUS_COLUMNS}, coalesce(answer::text, previous_answer::text)::json AS "latestAnswer",
-            created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"
-       FROM sessions WHERE id = $1 AND organization_id = $2`,
-    [sessionId, organizationId],
+    prepared(
+      `SELECT ${VIEW_COLUMNS}, request, coalesce(answer::text, previous_answer::text)::json AS "latestAnswer"
+         FROM sessions WHERE id = $1 AND organization_id = $2`,
+      [sessionId, organizationId],
+    ),
   );
   return rows[0] ?? null;
 }

@@ -59,10 +59,10 @@ export interface SessionChange {
   isEnded: boolean;
 }
 
-/** A change that was written, and the version of the row that it made. */
+/** A change that was written, and what it made of the row. */
 export interface WrittenChange {
   change: SessionChange;
-  version: string;
+  row: Pick<SessionRow, "version" | "timerAt">;
 }
 
 /**
@@ -110,7 +110,7 @@ export async function updateUnchanged(
     timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
   };
-  return { change, version: row.version };
+  return { change, row: { version: row.version, timerAt: row.at } };
 }
 
 /** Only a row of this version counts, and the events' indexes come from it. */
