@@ -128,7 +128,7 @@ export interface BareReply {
 export async function finishWith(engine: Engine, step: ClaimedStep, said: BareReply): Promise<boolean> {
   const { session, events } = step;
   const effects = toEffects(session, events ?? [], toResult(said));
-  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects });
+  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects }, session);
 }
 
 /** The provider repeats its ids in every turn, as some do. */

@@ -22,7 +22,7 @@ import {
 import { offerTools } from "./agent/offer-tools.ts";
 import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
-import { keepLease } from "./lease.ts";
+import { watchLease } from "./lease.ts";
 import { createModel, listSecrets } from "./models/create-model.ts";
 
 /** What a step runs with. */
@@ -37,25 +37,34 @@ export interface StepContext {
 
 /** Runs the due step of a session, if there is one to claim. */
 export async function runStep(context: StepContext, sessionId: string): Promise<void> {
-  const { engine, config, stopping } = context;
+  const { engine, config } = context;
   const { leaseMs } = config;
-  const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
-  if (!step) return;
-  const claim = { sessionId, fence: step.session.fence, leaseMs };
-  const lease = keepLease(engine, claim);
-  const scope = createAbortScope([lease.signal, stopping]);
+  const lease = watchLease(engine, sessionId);
+  try {
+    const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
+    if (!step) return;
+    lease.keep({ fence: step.session.fence, leaseMs });
+    await runClaimed(context, step, lease.signal);
+  } finally {
+    lease.stop();
+  }
+}
+
+async function runClaimed(context: StepContext, step: ClaimedStep, lost: AbortSignal): Promise<void> {
+  const { engine, stopping } = context;
+  const claim = { sessionId: step.session.id, fence: step.session.fence };
+  const scope = createAbortScope([lost, stopping]);
   try {
     const effects = await takeTurn(context, step, scope.signal);
     const isWritten = await persist(scope.signal, () => write(engine, step, effects));
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
-    if (lease.signal.aborted) reportLost(context, claim);
+    if (lost.aborted) reportLost(context, claim);
     else if (stopping.aborted) await returnStep(engine, claim);
     else if (isDatabaseUnavailable(error)) throw error;
     else await recordFault(context, step, error);
   } finally {
     scope.release();
-    lease.stop();
   }
 }
 
