@@ -26,9 +26,10 @@ export function keepLease(
     }
   };
   const timer = setInterval(() => void check(() => renewLease(engine, claim)), claim.leaseMs / 3);
-  const unsubscribe = engine.wake.subscribe((sessionId) => {
-    if (sessionId === claim.sessionId) void check(() => isLeaseHeld(engine, claim));
-  });
+  const unsubscribe = engine.wake.subscribe(
+    () => void check(() => isLeaseHeld(engine, claim)),
+    claim.sessionId,
+  );
   // A cancel between the claim and the subscription has woken nobody here.
   void check(() => isLeaseHeld(engine, claim));
   return {

@@ -7,8 +7,10 @@ import type { Logger } from "pino";
 export interface Wake {
   /** Tells every process that these sessions changed. Never throws; ids of one turn of the event loop go together. */
   publish(sessionId: string): void;
-  /** Calls back for every wake-up, this process's own included. Returns the way to stop. */
-  subscribe(listener: (sessionId: string) => void): () => void;
+  /**
+   * Calls back for every wake-up, this process's own included, or for those of one session. Returns the way to stop.
+   */
+  subscribe(listener: (sessionId: string) => void, sessionId?: string): () => void;
   /** Resolves when wake-ups of other processes arrive; rejects when the channel is out of reach. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -29,9 +31,13 @@ export function createWake(
   connect: (onMessage: (payload: string) => void) => WakeTransport,
   log: Logger,
 ): Wake {
-  const listeners = new Set<(sessionId: string) => void>();
+  // Those of one session are found by its id: a wake-up costs the same however many sessions are listened to.
+  const listeners = new Map<string | undefined, Set<(sessionId: string) => void>>();
   const deliver = (ids: Iterable<string>) => {
-    for (const id of ids) for (const listener of listeners) listener(id);
+    for (const id of ids) {
+      for (const listener of listeners.get(undefined) ?? []) listener(id);
+      for (const listener of listeners.get(id) ?? []) listener(id);
+    }
   };
   // Our own messages come back to us; their listeners have heard already.
   const self = randomUUID().slice(0, 8);
@@ -59,9 +65,13 @@ export function createWake(
       if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
       outgoing.add(sessionId);
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    subscribe(listener, sessionId) {
+      const others = listeners.get(sessionId) ?? new Set();
+      listeners.set(sessionId, others.add(listener));
+      return () => {
+        others.delete(listener);
+        if (others.size === 0 && listeners.get(sessionId) === others) listeners.delete(sessionId);
+      };
     },
     ready: () => transport.ready(),
     async close() {
