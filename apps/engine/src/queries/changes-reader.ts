@@ -6,7 +6,7 @@ import { type ChangesKey, type ChangesRow, readChanges, readManyChanges } from "
 import { createBatches } from "./batches.ts";
 
 /** Most polls that one statement reads for. */
-const MAX_POLLS = 100;
+const MAX_POLLS = 50;
 
 /** Most statements under way at once for all polls, of each kind: what many read together, and what one reads alone. */
 const MAX_STATEMENTS = 2;
@@ -33,8 +33,6 @@ export function createChangesReader(engine: Engine): ChangesReader {
     maxItems: MAX_POLLS,
     maxBatches: MAX_STATEMENTS,
     async fetch(keys) {
-      const [only, ...others] = keys;
-      if (only && others.length === 0) return [await readChanges(engine.pool, only)];
       return readManyChanges(engine.pool, keys).catch((error: unknown) => {
         if (isDatabaseUnavailable(error)) throw error;
         engine.log.warn({ err: error }, "polls could not be read together; each is read alone");
