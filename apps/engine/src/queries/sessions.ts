@@ -2,13 +2,7 @@
 import { TandemError } from "../domain/errors.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
-import {
-  type ChangesRow,
-  type EventPageOptions,
-  type EventPageRow,
-  readChanges,
-  readEventPage,
-} from "../postgres/read-events.ts";
+import { type EventPageOptions, type EventPageRow, readEventPage } from "../postgres/read-events.ts";
 import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
 import { refusePage } from "./refuse-page.ts";
 
@@ -20,14 +14,6 @@ export async function getSession(engine: Engine, key: SessionKey): Promise<Sessi
 /** The session's status alone. */
 export async function getStatus(engine: Engine, key: SessionKey): Promise<StatusRow> {
   return (await readStatus(engine.pool, key.organizationId, key.sessionId)) ?? notFound(key);
-}
-
-/** The session's state and its events from a cursor on, as of one moment. */
-export async function getChanges(
-  engine: Engine,
-  key: SessionKey & { fromIndex: number; limit: number | null },
-): Promise<ChangesRow> {
-  return (await readChanges(engine.pool, key)) ?? notFound(key);
 }
 
 /**
