@@ -1,5 +1,6 @@
 // Reading a history. Event data is passed on as the JSON text that was stored, never parsed on the way.
 import type { AnswerOutcome, StoredEvent } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
@@ -149,34 +150,48 @@ export interface EventPageOptions {
   maxCharacters?: number;
 }
 
-/** Reads one page of a session's events. The caller has checked that the session is the organization's. */
+/**
+ * Reads one page of a session's events; null when the organization has no such session. Without a type nothing is counted
+ * or passed over: events are numbered without gaps. With one, the session's events are looked through.
+ */
 export async function readEventPage(
   db: Queryable,
-  options: EventPageOptions & { sessionId: string },
-): Promise<EventPageRow> {
-  const order = options.newestFirst ? "DESC" : "ASC";
+  options: EventPageOptions & SessionKey,
+): Promise<EventPageRow | null> {
+  const { type, newestFirst } = options;
+  const order = newestFirst ? "DESC" : "ASC";
+  const onPage = `FROM page, events WHERE session_id = $1 AND ${type === null ? IS_ON_PAGE : IS_ON_TYPED_PAGE}`;
   const { rows } = await db.query<EventPageRow>(
-    `SELECT CASE WHEN page.bytes < ${PAGE_BYTES} THEN (
+    `WITH history AS MATERIALIZED (${type === null ? HISTORY : HISTORY_OF_TYPE}),
+          page AS MATERIALIZED (SELECT *, ${newestFirst ? "total - $3::int - $4::int" : "$3::int"} AS start FROM history),
+          size AS MATERIALIZED (SELECT sum(least(octet_length(data::text), 4::bigint * $5::int)) AS bytes ${onPage})
+     SELECT total, coalesce(bytes >= ${PAGE_BYTES}, false) AS "isTooLarge", CASE WHEN bytes < ${PAGE_BYTES} THEN (
               SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index ${order})
                 FROM (SELECT index, created_at, type, CASE WHEN length(data::text) > $5::int
                              THEN '{"cut":' || to_json(left(data::text, $5::int))::text || '}' ELSE data::text END AS data
-                        FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
-                       ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) END AS events,
-            coalesce(page.bytes >= ${PAGE_BYTES}, false) AS "isTooLarge",
-            (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total
-       FROM (SELECT sum(least(octet_length(data::text), 4::bigint * $5::int)) AS bytes
-               FROM (SELECT data FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
-                      ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS page`,
+                        ${onPage}) AS event) END AS events
+       FROM history, size`,
     [
       options.sessionId,
-      options.type === null ? null : toText(options.type),
+      options.organizationId,
       options.offset,
       options.limit,
       options.maxCharacters ?? MAX_INTEGER,
+      ...(type === null ? [] : [toText(type)]),
     ],
   );
-  return rows[0] ?? { events: null, total: 0, isTooLarge: false };
+  return rows[0] ?? null;
 }
+
+const HISTORY = "SELECT next_index AS total FROM sessions WHERE id = $1 AND organization_id = $2";
+const IS_ON_PAGE = "index >= page.start AND index < page.start + $4::int";
+
+const HISTORY_OF_TYPE = `
+  SELECT cardinality(indexes) AS total, indexes
+    FROM (SELECT ARRAY(SELECT index FROM events WHERE session_id = $1 AND type = $6 ORDER BY index) AS indexes
+            FROM sessions WHERE id = $1 AND organization_id = $2 OFFSET 0) AS typed`;
+/** Arrays count from 1. */
+const IS_ON_TYPED_PAGE = "index = ANY (page.indexes[greatest(page.start, 0) + 1 : page.start + $4::int])";
 
 /** The largest number of an `integer` of the database. */
 const MAX_INTEGER = 2_147_483_647;

@@ -25,8 +25,7 @@ export async function getEventPage(
   engine: Engine,
   key: SessionKey & EventPageOptions,
 ): Promise<EventPageRow> {
-  await getStatus(engine, key);
-  const page = await readEventPage(engine.pool, key);
+  const page = (await readEventPage(engine.pool, key)) ?? notFound(key);
   return page.isTooLarge ? refusePage() : page;
 }
 
