@@ -1,7 +1,7 @@
 // One step of a session: claim, model call, effects. Everything that can go wrong ends in a recorded outcome, in a
 // lost claim that writes nothing, or in a lease that lapses and is taken over.
 import { setTimeout as delay } from "node:timers/promises";
-import type { LanguageModelV3GenerateResult } from "@ai-sdk/provider";
+import type { LanguageModelV3, LanguageModelV3GenerateResult } from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
@@ -22,13 +22,15 @@ import {
 import { offerTools } from "./agent/offer-tools.ts";
 import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
-import { watchLease } from "./lease.ts";
-import { createModel, listSecrets } from "./models/create-model.ts";
+import { type KeptLease, watchLease } from "./lease.ts";
+import { listSecrets } from "./models/create-model.ts";
 
 /** What a step runs with. */
 export interface StepContext {
   engine: Engine;
   config: WorkerConfig;
+  /** Finds a model by its id. */
+  modelOf: (id: string) => LanguageModelV3;
   /** Names this worker in the claims it holds. */
   worker: string;
   /** Aborted when the process must end before the step is through. */
@@ -44,18 +46,20 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
     const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
     if (!step) return;
     lease.keep({ fence: step.session.fence, leaseMs });
-    await runClaimed(context, step, lease.signal);
+    await runClaimed(context, step, lease);
   } finally {
     lease.stop();
   }
 }
 
-async function runClaimed(context: StepContext, step: ClaimedStep, lost: AbortSignal): Promise<void> {
+async function runClaimed(context: StepContext, step: ClaimedStep, lease: KeptLease): Promise<void> {
   const { engine, stopping } = context;
+  const lost = lease.signal;
   const claim = { sessionId: step.session.id, fence: step.session.fence };
   const scope = createAbortScope([lost, stopping]);
   try {
     const effects = await takeTurn(context, step, scope.signal);
+    lease.listenNoMore();
     const isWritten = await persist(scope.signal, () => write(engine, step, effects));
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
@@ -118,17 +122,18 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
 
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
-  { engine, config }: StepContext,
+  context: StepContext,
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
+  const { engine, config } = context;
   const { events } = step;
   if (events === null) return { error: HISTORY_TOO_LARGE, reason: "internal", retryInMs: null };
   const isLast = findLastStep(step.session) !== null;
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    return toEffects(step.session, events, await callModel({ ...step, events }, config, abort));
+    return toEffects(step.session, events, await callModel(context, { ...step, events }, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -152,12 +157,12 @@ type ReadStep = ClaimedStep & { events: StoredEvent[] };
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
+  { config, modelOf }: StepContext,
   step: ReadStep,
-  config: WorkerConfig,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
   const { agent, tools } = step.session;
-  const model = createModel(agent.model ?? "", config.models);
+  const model = modelOf(agent.model ?? "");
   const lastStep = findLastStep(step.session);
   const prompt = buildPrompt({ agent, events: step.events, lastStep });
   const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
