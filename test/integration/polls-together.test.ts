@@ -238,6 +238,24 @@ describe("polls that are read together", () => {
   });
 });
 
+it("a wake-up that brings nothing lets a poll wait on, until there is news or its time is up", async () => {
+  const [id, still] = (await copies(2)) as [string, string];
+  const [polled] = (await hang([id])) as [Promise<WireReply>];
+  const short = wire.get(`/sessions/${still}/changes?from_index=${EVENTS}&wait_for_seconds=1`);
+  const count = countStatements();
+  for (const times of [1, 2, 3]) {
+    engine.wake.publish(id);
+    engine.wake.publish(still);
+    await waitFor(() => count("read-many-changes") >= times, { what: "another read" });
+  }
+  expect((await short).status).toBe(204);
+  expect(waiters.size).toBe(1);
+  await append([id], "news");
+  engine.wake.publish(id);
+  expect((await polled).body.new_events).toHaveLength(1);
+  expect(waiters.size).toBe(0);
+});
+
 it("a poll whose session is deleted while it waits among others is answered 404, and it alone", async () => {
   const ids = await copies(20);
   const polls = await hang(ids);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isTerminal } from "@tandem/engine/domain/session-state";
 import type { ChangesRow } from "@tandem/engine/postgres/read-events";
-import type { Waiter, Waiters } from "./waiters.ts";
+import type { Waiters } from "./waiters.ts";
 
 /** What a poll waits for, and how long. */
 export interface WaitOptions {
@@ -23,21 +23,20 @@ export interface WaitOptions {
  */
 export async function waitForNews(options: WaitOptions): Promise<ChangesRow | "nothing new" | "gone"> {
   const { waiters, response, sessionId, cursor } = options;
-  const deadline = performance.now() + options.timeoutMs;
-  let waiter: Waiter | null = null;
-  const onClose = () => waiter?.end("gone");
+  const waiter = waiters.wait(sessionId, cursor, options.timeoutMs);
+  const onClose = () => waiter.end("gone");
   response.once("close", onClose);
   try {
     for (;;) {
-      waiter = waiters.wait(sessionId, cursor, Math.max(0, deadline - performance.now()));
       const news = await readNews(options);
       if (news) return news;
       if (response.destroyed) return "gone";
       const reason = await waiter.ended;
       if (reason !== "woken") return reason === "gone" ? "gone" : "nothing new";
+      waiter.waitOn();
     }
   } finally {
-    waiter?.end("gone");
+    waiter.end("gone");
     response.off("close", onClose);
   }
 }

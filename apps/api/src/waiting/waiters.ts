@@ -9,8 +9,10 @@ export type WaitEnd = "woken" | "timeout" | "gone" | "shutdown";
 /** One waiting client. */
 export interface Waiter {
   /** Resolves once, with the reason. Armed from the start: a wake-up before this is awaited is not lost. */
-  ended: Promise<WaitEnd>;
-  /** Ends the wait; calling it again does nothing. */
+  readonly ended: Promise<WaitEnd>;
+  /** After a wake-up, arms `ended` anew, until the same time. Do this before reading again. */
+  waitOn(): void;
+  /** Ends the wait for good; calling it again does nothing. */
   end(reason: WaitEnd): void;
 }
 
@@ -26,6 +28,7 @@ export interface Waiters {
 
 interface Entry {
   cursor: number;
+  wake: () => void;
   end: (reason: WaitEnd) => void;
 }
 
@@ -39,7 +42,7 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
   let isShutDown = false;
 
   const wake = (sessionId: string) => {
-    for (const entry of [...(bySession.get(sessionId) ?? [])]) entry.end("woken");
+    for (const entry of bySession.get(sessionId) ?? []) entry.wake();
   };
   const unsubscribe = engine.wake.subscribe(wake);
   let isLooking = false;
@@ -74,25 +77,34 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
       const sessionId = anyCaseId.toLowerCase();
       const entries = bySession.get(sessionId) ?? new Set();
       bySession.set(sessionId, entries);
+      let over: WaitEnd | null = null;
       let resolve: (reason: WaitEnd) => void = () => undefined;
-      const ended = new Promise<WaitEnd>((settle) => {
-        resolve = settle;
-      });
-      const timeout = setTimeout(() => entry.end("timeout"), timeoutMs);
-      const entry: Entry = {
-        cursor,
-        end(reason) {
-          if (!entries.delete(entry)) return;
-          size--;
-          clearTimeout(timeout);
-          if (entries.size === 0 && bySession.get(sessionId) === entries) bySession.delete(sessionId);
-          resolve(reason);
+      const arm = () =>
+        new Promise<WaitEnd>((settle) => {
+          resolve = settle;
+        });
+      const end = (reason: WaitEnd) => {
+        if (over !== null) return;
+        over = reason;
+        size--;
+        clearTimeout(timeout);
+        entries.delete(entry);
+        if (entries.size === 0 && bySession.get(sessionId) === entries) bySession.delete(sessionId);
+        resolve(reason);
+      };
+      const timeout = setTimeout(end, timeoutMs, "timeout");
+      const entry: Entry = { cursor, wake: () => resolve("woken"), end };
+      const waiter = {
+        ended: arm(),
+        waitOn: () => {
+          waiter.ended = over === null ? arm() : Promise.resolve(over);
         },
+        end,
       };
       entries.add(entry);
       size++;
-      if (isShutDown) entry.end("shutdown");
-      return { ended, end: entry.end };
+      if (isShutDown) end("shutdown");
+      return waiter;
     },
     shutdown() {
       isShutDown = true;
