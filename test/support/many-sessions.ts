@@ -28,9 +28,9 @@ export async function loadManySessions(client: pg.ClientBase, many: ManySessions
             CASE WHEN status = 'queued' THEN created_at END, CASE WHEN i % 20 = 0 THEN 10000000 END,
             CASE WHEN i % 100 = 9 THEN 'token-' || i END
        FROM (SELECT *, status IN ('completed', 'failed') AS has_ended, now() - ($1 - i) * interval '1 s' AS created_at
-               FROM (SELECT i, CASE i % 300 WHEN 0 THEN 'running' WHEN 1 THEN 'awaiting_tool_results'
-                                            WHEN 2 THEN 'idle' WHEN 3 THEN 'queued' WHEN 4 THEN 'failed'
-                                            ELSE 'completed' END AS status
+               FROM (SELECT i, CASE WHEN i % 10000 = 3 THEN 'queued' WHEN i % 300 = 0 THEN 'running'
+                                      WHEN i % 300 = 1 THEN 'awaiting_tool_results' WHEN i % 300 = 2 THEN 'idle'
+                                      WHEN i % 100 = 4 THEN 'failed' ELSE 'completed' END AS status
                        FROM generate_series(1, $1::int) AS i) AS numbered) AS placed,
             (SELECT organization_id, user_name FROM api_keys ORDER BY created_at LIMIT 1) AS owner`,
     [many.sessions],
