@@ -17,6 +17,7 @@ await runProcess("api", loadConfig, async (config, log) => {
     poolMax: POOL_MAX,
     maxActiveSessions: config.maxActiveSessions,
     name: "tandem-api",
+    ...(config.traces ? { traces: config.traces } : {}),
     log,
   });
   const api = await startApi(engine, config);

@@ -24,6 +24,7 @@ import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
 import { keepLease } from "./lease.ts";
 import { createModel, listSecrets } from "./models/create-model.ts";
+import { type StepWatch, watchStep } from "./watch-step.ts";
 
 /** What a step runs with. */
 export interface StepContext {
@@ -39,14 +40,17 @@ export interface StepContext {
 export async function runStep(context: StepContext, sessionId: string): Promise<void> {
   const { engine, config, stopping } = context;
   const { leaseMs } = config;
+  const beganMs = performance.now();
   const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
   if (!step) return;
+  const watch = watchStep(engine.telemetry, step, beganMs);
   const claim = { sessionId, fence: step.session.fence, leaseMs };
   const lease = keepLease(engine, claim);
   const scope = createAbortScope([lease.signal, stopping]);
   try {
-    const effects = await takeTurn(context, step, scope.signal);
-    const isWritten = await persist(scope.signal, () => write(engine, claim, effects));
+    const effects = await takeTurn({ ...context, watch }, step, scope.signal);
+    const written = persist(scope.signal, () => write(engine, claim, effects));
+    const isWritten = await watch.write(effects, written);
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
     if (lease.signal.aborted) reportLost(context, claim);
@@ -56,6 +60,7 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
   } finally {
     scope.release();
     lease.stop();
+    watch.end(stopping.aborted);
   }
 }
 
@@ -108,7 +113,7 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
 
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
-  { engine, config }: StepContext,
+  { engine, config, watch }: StepContext & { watch: StepWatch },
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
@@ -118,7 +123,8 @@ async function takeTurn(
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    return toEffects(step.session, events, await callModel({ ...step, events }, config, abort));
+    const reply = callModel({ ...step, events, watch }, config, abort);
+    return toEffects(step.session, events, await watch.request(reply, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -136,7 +142,7 @@ async function takeTurn(
 const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no model takes as much.";
 
 /** A step whose history was read. */
-type ReadStep = ClaimedStep & { events: StoredEvent[] };
+type ReadStep = ClaimedStep & { events: StoredEvent[]; watch: StepWatch };
 
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
@@ -153,6 +159,7 @@ async function callModel(
   const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
+    step.watch.requestLeaves();
     return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
   } catch (error) {
     throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;

@@ -84,6 +84,7 @@ async function place(tx: pg.ClientBase, engine: Engine, session: SessionInsert):
 async function announceNew(engine: Engine, session: SessionInsert, isQueued: boolean): Promise<void> {
   const { id: sessionId, organizationId } = session;
   const due = isQueued ? null : "now";
+  engine.telemetry.metrics.created.inc();
   await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
   // A slot that became free while this one was counted has looked for queued sessions in vain.
   if (isQueued) await admitIfQueued(engine, organizationId);

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
+import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
 import { toClockAssignments } from "./session-clocks.ts";
@@ -40,6 +41,8 @@ export interface SessionChange {
   timer: { at: Date; delayMs: number } | null;
   /** True when the session has ended, and its slot is free. */
   isEnded: boolean;
+  /** How its state changed; null or absent when it did not. */
+  move?: SessionMove | null;
 }
 
 /** How each field of a patch is stored. */
@@ -108,6 +111,7 @@ export async function updateSession(
     due: toDueJob(update.due, dueInMs),
     timer: isTimerNew ? { at, delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
+    move: toSessionMove(session, update.patch),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from "../engine.ts";
 import { findAdvanced as findAdvancedSessions } from "../postgres/read-events.ts";
+import { noteSwept } from "../telemetry/note-swept.ts";
 
 /**
  * Which of the waited-for sessions have events past their waiter's cursor, or are gone. One statement, however many
@@ -9,5 +10,7 @@ export async function findAdvanced(
   engine: Engine,
   waiting: readonly { sessionId: string; cursor: number }[],
 ): Promise<string[]> {
-  return findAdvancedSessions(engine.pool, waiting);
+  const advanced = await findAdvancedSessions(engine.pool, waiting);
+  noteSwept(engine.telemetry, "wake_ups", advanced.length);
+  return advanced;
 }

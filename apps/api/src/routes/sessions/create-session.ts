@@ -47,6 +47,7 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
       // Looked up first: a repeat gets its session even when the agent has changed since.
       const earlier = idempotency ? await findCreatedSession(engine, organizationId, idempotency) : null;
       const sessionId = earlier ?? (await create());
+      request.createdSessionId = sessionId;
       return reply.code(201).send(toSession(await getSession(engine, { organizationId, sessionId })));
 
       async function create(): Promise<string> {
