@@ -20,18 +20,16 @@ export function createReading<T>(read: () => Promise<T>): () => Promise<T | null
 
   const ask = async (): Promise<T> => {
     const startedAt = performance.now();
-    try {
-      const value = await read();
-      const now = performance.now();
-      known = { value, until: now + Math.max(GOOD_FOR_MS, (now - startedAt) * GOOD_FOR_TIMES) };
-      return value;
-    } finally {
-      asking = null;
-    }
+    const value = await read();
+    const now = performance.now();
+    known = { value, until: now + Math.max(GOOD_FOR_MS, (now - startedAt) * GOOD_FOR_TIMES) };
+    return value;
   };
   return async () => {
     if (known && known.until > performance.now()) return known.value;
-    asking ??= ask();
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
     return settleWithin(PATIENCE_MS, asking).catch(() => null);
   };
 }
