@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { listenForScrapes } from "@tandem/worker/listen-for-scrapes";
 import pino from "pino";
 import { afterEach, describe, expect, it } from "vitest";
@@ -206,6 +207,19 @@ describe("/metrics", () => {
       expect(text).not.toContain(word);
     const http = seriesOf(readSeries(text), "tandem_http_request_duration_seconds_count");
     expect(http['{method="any",route="none",status="404"}']).toBe(2);
+  });
+
+  it("serves the metrics that the README tells of, and no others of ours", async () => {
+    const { stack } = await open();
+    const text = await (await fetch(`${stack.baseUrl}/metrics`)).text();
+    const served = [...text.matchAll(/^# TYPE tandem_(\w+) /gm)].map(([, name = ""]) => name);
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const [, table = ""] = readme.split("| metric (`tandem_…`)");
+    const lines = table.slice(0, table.indexOf("\n\n")).split("\n").slice(2);
+    const told = lines.flatMap((line) =>
+      [...(line.split("|")[1] ?? "").matchAll(/`(\w+)(?:\{[^}]*\})?`/g)].map(([, name]) => name),
+    );
+    expect(told.sort()).toEqual(served.sort());
   });
 
   it("counts refusals of the rate limit", async () => {
