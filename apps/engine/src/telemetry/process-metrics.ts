@@ -45,7 +45,8 @@ export function createProcessMetrics(registry: Registry): ProcessMetrics {
       heapUsed.set(memory.heapUsed);
       heapTotal.set(memory.heapTotal);
       external.set(memory.external);
-      const toSeconds = (ns: number) => (Number.isFinite(ns) ? ns / 1e9 : 0);
+      // Node measures from one look at the loop to the next, which is the resolution when nothing holds it up.
+      const toSeconds = (ns: number) => Math.max(0, ns / 1e9 - RESOLUTION_MS / 1_000);
       lagMedian.set(toSeconds(delay.percentile(50)));
       lagMost.set(toSeconds(delay.percentile(99)));
       lagMax.set(delay.count === 0 ? 0 : toSeconds(delay.max));
