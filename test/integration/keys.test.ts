@@ -1,5 +1,5 @@
 import { createKnownKeys } from "@tandem/api/known-keys";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { createWire, type Wire } from "../support/wire.ts";
@@ -206,12 +206,27 @@ it("a key that is revoked while the database is asked about it is not remembered
     const early = known.identify(key, { isFresh: false });
     await waitFor(async () => (await countWaiting()) === 1, { what: "the look at the key to wait" });
     known.forget(id);
+    // Who asks after that does not share the look that began before.
+    const late = known.identify(key, { isFresh: false });
     await holder.query("COMMIT");
     expect(await early).toMatchObject({ keyId: id });
+    expect(await late).toBeNull();
   } finally {
     holder.release();
   }
   expect(await known.identify(key, { isFresh: false })).toBeNull();
+});
+
+it("a key that many use at once is looked up once, and again after a failure", async () => {
+  const { id, key } = await make({ organization: "acme" });
+  const known = createKnownKeys(stack.engine);
+  const query = vi.spyOn(stack.engine.pool, "query").mockRejectedValueOnce(new Error("away") as never);
+  await expect(known.identify(key, { isFresh: false })).rejects.toThrow("away");
+  query.mockClear();
+  const found = await Promise.all(Array.from({ length: 200 }, () => known.identify(key, { isFresh: false })));
+  expect(query).toHaveBeenCalledTimes(1);
+  expect(new Set(found.map((principal) => principal?.keyId))).toEqual(new Set([id]));
+  query.mockRestore();
 });
 
 async function countWaiting(): Promise<number> {

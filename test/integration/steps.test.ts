@@ -3,7 +3,7 @@ import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import { policyEvent } from "@tandem/engine/domain/events";
-import { keepLease } from "@tandem/worker/lease";
+import { watchLease } from "@tandem/worker/lease";
 import { runStep } from "@tandem/worker/run-step";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,10 +54,10 @@ describe("a step", () => {
 
   it("that was cancelled before its lease was kept is given up at once", async () => {
     const id = await create();
+    const lease = watchLease(stack.engine, id);
     const step = await claim(id);
     await wire.send("DELETE", `/sessions/${id}`);
-    const fence = step?.session.fence ?? -1;
-    const lease = keepLease(stack.engine, { sessionId: id, fence, leaseMs: 600_000 });
+    lease.keep({ fence: step?.session.fence ?? -1, leaseMs: 600_000 });
     await waitFor(() => lease.signal.aborted, { what: "the lease to be given up" });
     lease.stop();
   });
@@ -72,6 +72,7 @@ describe("a step", () => {
     expect(current.fence).toBeGreaterThan(old.fence);
 
     expect(await finishStep(stack.engine, { ...old, ...says("slow") })).toBe(false);
+    expect(await finishStep(stack.engine, { ...old, ...says("slow") }, slow?.session)).toBe(false);
     expect(await failStep(stack.engine, { ...old, error: "x", reason: "internal", retryInMs: null })).toBe(
       false,
     );

@@ -4,9 +4,11 @@ import { migrate } from "@tandem/engine/postgres/migrate";
 import pg from "pg";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { waitFor } from "../support/wait-for.ts";
 
-/** The last migration of the version before sessions could be paused. */
+/** The last migration of the version before sessions could be paused, and of that before they were counted. */
 const LAST_OLD = "20261129140000_waiting_on";
+const LAST_UNCOUNTED = "20261129170000_admin_keys";
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -16,21 +18,20 @@ beforeEach(async () => {
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-  await applyOld();
 });
 afterEach(async () => {
   await client.end();
   await database.drop();
 });
 
-/** Brings the database to the old version, with the ledger that the runner keeps. */
-async function applyOld(): Promise<void> {
+/** Brings the database to an old version, with the ledger that the runner keeps. */
+async function applyOld(last: string): Promise<void> {
   await client.query(`CREATE TABLE _prisma_migrations (
     id varchar(36) PRIMARY KEY NOT NULL, checksum varchar(64) NOT NULL, finished_at timestamptz,
     migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
     started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`);
   const folder = new URL("../../prisma/migrations/", import.meta.url);
-  const names = (await readdir(folder)).filter((name) => /^\d/.test(name) && name <= LAST_OLD).sort();
+  const names = (await readdir(folder)).filter((name) => /^\d/.test(name) && name <= last).sort();
   for (const name of names) {
     const sql = await readFile(new URL(`${name}/migration.sql`, folder), "utf8");
     await client.query(sql);
@@ -50,6 +51,7 @@ const insert = (name: string, status: string, request: object) =>
   );
 
 it("sessions of the version before get the bounds that they asked for, whatever else they hold", async () => {
+  await applyOld(LAST_OLD);
   await insert("bounded", "awaiting_tool_results", { max_time_s: 60, idle_timeout_s: 5, queue: false });
   await insert("unbounded", "running", { max_time_s: null, idle_timeout_s: null });
   await insert("vast", "pending", { max_time_s: 1e306, idle_timeout_s: 1e307 });
@@ -76,4 +78,35 @@ it("sessions of the version before get the bounds that they asked for, whatever 
     { name: "first", hint: "" },
     { name: "made", hint: "tdm_abcd…" },
   ]);
+});
+
+it("sessions of the version before are counted, and so are those of its processes that are still at work", async () => {
+  await applyOld(LAST_UNCOUNTED);
+  for (const name of ["first", "second", "third"]) await insert(name, "completed", {});
+  const old = new pg.Client({ connectionString: database.url });
+  await old.connect();
+  await old.query("BEGIN");
+  await old.query("DELETE FROM sessions WHERE agent_name = 'first'");
+  await old.query(
+    `INSERT INTO sessions (id, organization_id, user_name, status, agent_name, request, agent, tools)
+     SELECT gen_random_uuid(), organization_id, user_name, status, agent_name, request, agent, tools
+       FROM sessions, generate_series(1, 5)`,
+  );
+  const migration = migrate(database.url);
+  const isWaiting = async () => {
+    const { rowCount } = await client.query(
+      "SELECT FROM pg_locks WHERE relation = 'sessions'::regclass AND NOT granted",
+    );
+    return rowCount === 1;
+  };
+  await waitFor(isWaiting, { what: "the migration to wait for the old process" });
+  await old.query("COMMIT");
+  await migration;
+  await old.query("DELETE FROM sessions WHERE agent_name = 'second'");
+  await old.end();
+  const { rows } = await client.query(
+    `SELECT user_name AS "user", sum(count)::int AS counted, (SELECT count(*)::int FROM sessions) AS there
+       FROM session_counts GROUP BY user_name`,
+  );
+  expect(rows).toEqual([{ user: "u", counted: 6, there: 6 }]);
 });

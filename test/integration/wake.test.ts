@@ -27,3 +27,26 @@ it.each(backends)(
     await stack.close();
   },
 );
+
+it("a listener of one session hears of it alone, until it stops, and those of others hear as before", async () => {
+  const stack = await startStack({ worker: false });
+  const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
+  const heard: string[] = [];
+  const hear = (name: string) => (id: string) => void heard.push(`${name} ${id === mine ? "mine" : "other"}`);
+  const { wake } = stack.engine;
+  const stops = [wake.subscribe(hear("first"), mine), wake.subscribe(hear("second"), mine)];
+  const stopAll = wake.subscribe(hear("all"));
+  wake.publish(mine);
+  wake.publish(other);
+  expect(heard.splice(0).sort()).toEqual(["all mine", "all other", "first mine", "second mine"]);
+  stops[0]?.();
+  wake.publish(mine);
+  expect(heard.splice(0).sort()).toEqual(["all mine", "second mine"]);
+  stops[1]?.();
+  wake.subscribe(hear("third"), mine);
+  stops[1]?.();
+  stopAll();
+  wake.publish(mine);
+  expect(heard).toEqual(["third mine"]);
+  await stack.close();
+});

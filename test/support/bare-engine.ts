@@ -59,6 +59,8 @@ export async function startBareEngine(): Promise<BareEngine> {
     wake: {
       publish: (sessionId) => void woken.add(sessionId),
       subscribe: () => () => undefined,
+      send: () => undefined,
+      receive: () => () => undefined,
       ready: nothing,
       close: nothing,
     },
@@ -89,7 +91,7 @@ export async function startBareEngine(): Promise<BareEngine> {
 export const bareTools = ["look", "find"].map((name) => ({ name, description: "Takes anything." }));
 
 /** Creates a session with two tools and one message, unless told otherwise. */
-export function createBareSession(
+export async function createBareSession(
   engine: Engine,
   principal: Principal,
   more: Partial<SessionRequest> = {},
@@ -118,7 +120,7 @@ export function createBareSession(
     overrides: {},
     ...more,
   };
-  return createSession(engine, { principal, request, agent });
+  return (await createSession(engine, { principal, request, agent })).id;
 }
 
 export const userMessage = (message: string) => ({
@@ -138,7 +140,7 @@ export interface BareReply {
 export async function finishWith(engine: Engine, step: ClaimedStep, said: BareReply): Promise<boolean> {
   const { session, events } = step;
   const effects = toEffects(session, events ?? [], toResult(said));
-  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects });
+  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects }, session);
 }
 
 /** The provider repeats its ids in every turn, as some do. */

@@ -17,9 +17,10 @@ describe("settings", () => {
       logLevel: "info",
       sweepMs: 5_000,
       rateLimitPerMinute: 0,
+      databaseConnections: 10,
     });
     expect(loadWorkerConfig({ DATABASE_URL })).toMatchObject({
-      concurrency: 50,
+      concurrency: 100,
       leaseMs: 30_000,
       modelTimeoutS: 300,
     });

@@ -24,25 +24,40 @@ export interface KnownKeys {
 /** Remembers nothing yet. */
 export function createKnownKeys(engine: Engine): KnownKeys {
   const remembered = new Map<string, { principal: Principal; until: number }>();
+  // When a key's time is over, thousands of its polls may come at once: they share one look.
+  const looks = new Map<string, Promise<Principal | null>>();
   // A look that began before a key was forgotten may have seen it good: its outcome must not be remembered.
   let timesForgotten = 0;
+
+  const look = async (key: string, hash: string): Promise<Principal | null> => {
+    remembered.delete(hash);
+    const timesBefore = timesForgotten;
+    const principal = await authenticate(engine, key);
+    if (!principal || timesForgotten !== timesBefore) return principal;
+    const [oldest] = remembered.keys();
+    if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(hash, { principal, until: performance.now() + TRUST_MS });
+    return principal;
+  };
+  const share = (key: string, hash: string): Promise<Principal | null> => {
+    const shared = look(key, hash).finally(() => {
+      if (looks.get(hash) === shared) looks.delete(hash);
+    });
+    looks.set(hash, shared);
+    return shared;
+  };
 
   return {
     async identify(key, { isFresh }) {
       const hash = hashApiKey(key).toString("base64");
+      if (isFresh) return look(key, hash);
       const known = remembered.get(hash);
-      if (!isFresh && known && known.until > performance.now()) return known.principal;
-      remembered.delete(hash);
-      const timesBefore = timesForgotten;
-      const principal = await authenticate(engine, key);
-      if (!principal || timesForgotten !== timesBefore) return principal;
-      const [oldest] = remembered.keys();
-      if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-      remembered.set(hash, { principal, until: performance.now() + TRUST_MS });
-      return principal;
+      if (known && known.until > performance.now()) return known.principal;
+      return looks.get(hash) ?? share(key, hash);
     },
     forget(keyId) {
       timesForgotten++;
+      looks.clear();
       for (const [hash, { principal }] of remembered) {
         if (principal.keyId === keyId) remembered.delete(hash);
       }

@@ -6,15 +6,12 @@ import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
 
-/** Most connections for statements: requests hold one for a few milliseconds, waiting polls none. */
-const POOL_MAX = 10;
-
 await runProcess("api", loadConfig, async (config, log) => {
   await migrate(config.databaseUrl);
   const engine = createEngine({
     databaseUrl: config.databaseUrl,
     ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
-    poolMax: POOL_MAX,
+    poolMax: config.databaseConnections,
     maxActiveSessions: config.maxActiveSessions,
     name: "tandem-api",
     ...(config.traces ? { traces: config.traces } : {}),

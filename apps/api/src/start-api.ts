@@ -6,6 +6,9 @@ import type { ApiConfig } from "./config.ts";
 import type { ApiParts } from "./context.ts";
 import { createWaiters } from "./waiting/waiters.ts";
 
+/** Connections that may wait to be accepted: thousands of clients come at once when a network is back. */
+const BACKLOG = 4_096;
+
 /** A listening API. */
 export interface RunningApi {
   /** Where it listens, for example `http://127.0.0.1:3000`. */
@@ -28,7 +31,7 @@ export async function startApi(engine: Engine, config: ApiConfig): Promise<Runni
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
   });
-  await app.listen({ host: config.host, port: config.port });
+  await app.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
   return {

@@ -4,9 +4,11 @@ import type { Logger } from "pino";
 import type { TraceSettings } from "./domain/telemetry-settings.ts";
 import { settleWithin } from "./domain/time-limit.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
+import { findUnclaimed } from "./postgres/leases.ts";
 import { createPool, readPoolUse } from "./postgres/pool.ts";
 import { readLoad } from "./postgres/read-load.ts";
 import type { SessionChange } from "./postgres/update-session.ts";
+import { offerSteps } from "./queue/offer-steps.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
 import { noteMove } from "./telemetry/session-notes.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
@@ -59,10 +61,15 @@ export function createEngine(options: EngineOptions): Engine {
     },
   });
   const catalogue = createCatalogue(pool);
-  const queue = createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log });
   const wake = redisUrl
     ? createRedisWake({ url: redisUrl, log })
-    : createPostgresWake({ url: databaseUrl, pool, log });
+    : createPostgresWake({ url: databaseUrl, log });
+  const queue = offerSteps({
+    queue: createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log }),
+    wake,
+    findUnclaimed: (steps) => findUnclaimed(pool, steps),
+    log,
+  });
   const telemetry = createTelemetry({
     name: options.name,
     log,
@@ -86,8 +93,9 @@ export function createEngine(options: EngineOptions): Engine {
       const report = (error: Error) => {
         log.warn({ reason: error.message }, "a connection could not be closed in good order");
       };
-      const parts = [wake.close(), queue.close(), catalogue.$disconnect(), telemetry.close()];
-      await Promise.all(parts.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
+      const closed = [queue.close(), catalogue.$disconnect(), telemetry.close()];
+      await Promise.all(closed.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
+      await settleWithin(CLOSE_MS, wake.close()).catch(report);
       await settleWithin(CLOSE_MS, pool.end()).catch(report);
     },
   };

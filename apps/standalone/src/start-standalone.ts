@@ -17,9 +17,6 @@ export interface RunningStandalone {
   close(): Promise<void>;
 }
 
-/** Most connections for statements of API and worker together. */
-const POOL_MAX = 20;
-
 /** Starts the stack. What has started is closed again when a later part fails. */
 export async function startStandalone(config: StandaloneConfig, log: Logger): Promise<RunningStandalone> {
   const closers: (() => Promise<void>)[] = [];
@@ -34,7 +31,7 @@ export async function startStandalone(config: StandaloneConfig, log: Logger): Pr
     const engine = createEngine({
       databaseUrl,
       ...(redisUrl ? { redisUrl } : {}),
-      poolMax: POOL_MAX,
+      poolMax: config.api.databaseConnections,
       maxActiveSessions: config.api.maxActiveSessions,
       name: "tandem",
       ...(traces ? { traces } : {}),

@@ -34,7 +34,7 @@ export function loadConfig(env: Environment): WorkerConfig {
   const metricsAddress = readMetricsAddress(reader);
   const config = {
     ...readCommonSettings(reader),
-    concurrency: reader.integer("TANDEM_WORKER_CONCURRENCY", { fallback: 50, min: 1, max: 1_000 }),
+    concurrency: reader.integer("TANDEM_WORKER_CONCURRENCY", { fallback: 100, min: 1, max: 1_000 }),
     leaseMs: reader.integer("TANDEM_LEASE_MS", { fallback: 30_000, min: 100, max: 3_600_000 }),
     modelTimeoutS: reader.integer("TANDEM_MODEL_TIMEOUT_S", { fallback: 300, min: 1, max: 3_600 }),
     ...(metricsAddress === null ? {} : { metricsAddress }),

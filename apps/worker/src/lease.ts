@@ -1,38 +1,47 @@
 import { isLeaseHeld, renewLease } from "@tandem/engine/commands/keep-lease";
 import type { Engine } from "@tandem/engine/engine";
 
-/** A lease that is being kept. */
+/** A session whose step is about to be claimed, or is. */
 export interface KeptLease {
   /** Aborted when the claim is lost: the session was cancelled, or another worker took over. */
   signal: AbortSignal;
+  /** Prolongs the claim's lease from now on. */
+  keep(claim: { fence: number; leaseMs: number }): void;
   stop(): void;
 }
 
 /**
- * Prolongs a claim's lease while its step runs. At every wake-up of the session it looks whether the claim still
- * holds, so that a cancelled model request is aborted at once.
+ * Listens to a session, from before its step is claimed so that nothing is missed. Once there is a claim, its lease is
+ * prolonged, and every wake-up is a reason to look whether it still holds: a cancelled model request is aborted at once.
  */
-export function keepLease(
-  engine: Engine,
-  claim: { sessionId: string; fence: number; leaseMs: number },
-): KeptLease {
+export function watchLease(engine: Engine, sessionId: string): KeptLease {
   const lost = new AbortController();
+  let claim: { sessionId: string; fence: number; leaseMs: number } | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isWoken = false;
+
   const check = async (isHeld: () => Promise<boolean>) => {
     try {
-      if (!(await isHeld())) lost.abort(new LostClaimError(claim.sessionId));
+      if (!(await isHeld())) lost.abort(new LostClaimError(sessionId));
     } catch (error) {
       // Not a lost claim: if the database stays away, whoever finds the lapsed lease takes the step.
-      engine.log.warn({ err: error, session: claim.sessionId }, "a lease could not be looked at");
+      engine.log.warn({ err: error, session: sessionId }, "a lease could not be looked at");
     }
   };
-  const timer = setInterval(() => void check(() => renewLease(engine, claim)), claim.leaseMs / 3);
-  const unsubscribe = engine.wake.subscribe((sessionId) => {
-    if (sessionId === claim.sessionId) void check(() => isLeaseHeld(engine, claim));
-  });
-  // A cancel between the claim and the subscription has woken nobody here.
-  void check(() => isLeaseHeld(engine, claim));
+  const look = () => {
+    isWoken = true;
+    const held = claim;
+    if (held) void check(() => isLeaseHeld(engine, held));
+  };
+  const unsubscribe = engine.wake.subscribe(look, sessionId);
   return {
     signal: lost.signal,
+    keep({ fence, leaseMs }) {
+      const kept = { sessionId, fence, leaseMs };
+      claim = kept;
+      timer = setInterval(() => void check(() => renewLease(engine, kept)), leaseMs / 3);
+      if (isWoken) look();
+    },
     stop() {
       clearInterval(timer);
       unsubscribe();

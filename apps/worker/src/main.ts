@@ -6,15 +6,12 @@ import { loadConfig } from "./config.ts";
 import { listenForScrapes } from "./listen-for-scrapes.ts";
 import { startWorker } from "./start-worker.ts";
 
-/** Most connections for statements: a step holds one for a few milliseconds, never during a model call. */
-const POOL_MAX = 10;
-
 await runProcess("worker", loadConfig, async (config, log) => {
   await migrate(config.databaseUrl);
   const engine = createEngine({
     databaseUrl: config.databaseUrl,
     ...(config.redisUrl ? { redisUrl: config.redisUrl } : {}),
-    poolMax: POOL_MAX,
+    poolMax: config.databaseConnections,
     maxActiveSessions: config.maxActiveSessions,
     name: "tandem-worker",
     ...(config.traces ? { traces: config.traces } : {}),

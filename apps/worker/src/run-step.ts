@@ -22,7 +22,7 @@ import {
 import { offerTools } from "./agent/offer-tools.ts";
 import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
-import { keepLease } from "./lease.ts";
+import { watchLease } from "./lease.ts";
 import { createModel, listSecrets } from "./models/create-model.ts";
 import { type StepWatch, watchStep } from "./watch-step.ts";
 
@@ -36,39 +36,52 @@ export interface StepContext {
   stopping: AbortSignal;
 }
 
+/** The same, of a step that is claimed. */
+type WatchedContext = StepContext & { watch: StepWatch };
+
 /** Runs the due step of a session, if there is one to claim. */
 export async function runStep(context: StepContext, sessionId: string): Promise<void> {
-  const { engine, config, stopping } = context;
+  const { engine, config } = context;
   const { leaseMs } = config;
   const beganMs = performance.now();
-  const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
-  if (!step) return;
-  const watch = watchStep(engine.telemetry, step, beganMs);
-  const claim = { sessionId, fence: step.session.fence, leaseMs };
-  const lease = keepLease(engine, claim);
-  const scope = createAbortScope([lease.signal, stopping]);
+  const lease = watchLease(engine, sessionId);
   try {
-    const effects = await takeTurn({ ...context, watch }, step, scope.signal);
-    const written = persist(scope.signal, () => write(engine, claim, effects));
+    const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
+    if (!step) return;
+    lease.keep({ fence: step.session.fence, leaseMs });
+    const watch = watchStep(engine.telemetry, step, beganMs);
+    await runClaimed({ ...context, watch }, step, lease.signal);
+  } finally {
+    lease.stop();
+  }
+}
+
+async function runClaimed(context: WatchedContext, step: ClaimedStep, lost: AbortSignal): Promise<void> {
+  const { engine, stopping, watch } = context;
+  const claim = { sessionId: step.session.id, fence: step.session.fence };
+  const scope = createAbortScope([lost, stopping]);
+  try {
+    const effects = await takeTurn(context, step, scope.signal);
+    const written = persist(scope.signal, () => write(engine, step, effects));
     const isWritten = await watch.write(effects, written);
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
-    if (lease.signal.aborted) reportLost(context, claim);
+    if (lost.aborted) reportLost(context, claim);
     else if (stopping.aborted) await returnStep(engine, claim);
     else if (isDatabaseUnavailable(error)) throw error;
     else await recordFault(context, step, error);
   } finally {
     scope.release();
-    lease.stop();
     watch.end(stopping.aborted);
   }
 }
 
 type Claim = { sessionId: string; fence: number };
 
-function write(engine: Engine, claim: Claim, effects: Effects | ModelFailure): Promise<boolean> {
+function write(engine: Engine, { session }: ClaimedStep, effects: Effects | ModelFailure): Promise<boolean> {
+  const claim = { sessionId: session.id, fence: session.fence };
   return "policy" in effects
-    ? finishStep(engine, { ...claim, ...effects })
+    ? finishStep(engine, { ...claim, ...effects }, session)
     : failStep(engine, { ...claim, ...effects });
 }
 
@@ -113,7 +126,7 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
 
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
-  { engine, config, watch }: StepContext & { watch: StepWatch },
+  { engine, config, watch }: WatchedContext,
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {

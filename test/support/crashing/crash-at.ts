@@ -10,7 +10,7 @@ export type CrashPoint =
   | "after the claim"
   /** The model has answered; nothing of it is written. */
   | "after the reply"
-  /** The effects of a step are written, and not committed. */
+  /** The effects of a step are sent, and not known to be committed. */
   | "before the commit"
   /** A tool has run; its result is not posted. */
   | "before posting";
@@ -40,6 +40,16 @@ export function crashInside(engine: Engine): Engine {
     if (step.putBack === undefined) await pass("before queueing");
     return add(step, options);
   };
+  const query = pool.query.bind(pool) as Query;
+  pool.query = (async (...args) => {
+    const { text, values } = toStatement(args);
+    const isStep = text.startsWith("WITH target") && holdsStep(values);
+    const answer = query(...args);
+    if (isStep) await pass("before the commit");
+    const result = await answer;
+    if (isClaim(text) && hasClaimed(result)) await pass("after the claim");
+    return result;
+  }) satisfies Query as never;
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
   pool.connect = ((callback?: (...args: unknown[]) => void) =>
     callback
@@ -51,18 +61,32 @@ export function crashInside(engine: Engine): Engine {
 type Query = (...args: unknown[]) => Promise<unknown>;
 type PoolClient = { query: Query; release: (broken?: boolean) => void };
 
+function toStatement([statement, values]: unknown[]): { text: string; values: unknown } {
+  return typeof statement === "string" ? { text: statement, values } : (statement as never);
+}
+
+const isClaim = (text: string) => text.includes("claims = claims + 1");
+
+const holdsStep = (values: unknown) => JSON.stringify(values ?? null).includes("policy_event");
+
+/** A claim that looks first says so in its only row; others have a row when they have claimed. */
+function hasClaimed(result: unknown): boolean {
+  const [row] = (result as { rows: { claimedVersion?: string | null }[] }).rows;
+  return row !== undefined && row.claimedVersion !== null;
+}
+
 function crashInTransaction(client: PoolClient): PoolClient {
   const query = client.query.bind(client);
-  let isClaim = false;
+  let hasClaim = false;
   let isStep = false;
   return Object.assign(Object.create(client), {
     query: (async (...args) => {
-      const [text, values] = args;
-      isClaim ||= String(text).includes("SET fence = fence + 1, claims = claims + 1");
-      isStep ||= JSON.stringify(values ?? null).includes("policy_event");
+      const { text, values } = toStatement(args);
+      hasClaim ||= isClaim(text);
+      isStep ||= holdsStep(values);
       if (text === "COMMIT" && isStep) await pass("before the commit");
       const result = await query(...args);
-      if (text === "COMMIT" && isClaim) await pass("after the claim");
+      if (text === "COMMIT" && hasClaim) await pass("after the claim");
       return result;
     }) satisfies Query,
     release: client.release.bind(client),

@@ -3,7 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { END_REASONS, SESSION_ERROR_CODES } from "@tandem/engine/domain/session-end";
 import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
 import { toWaitingOn, WAITS, type WaitingOn as WaitingOnValue } from "@tandem/engine/domain/waiting-on";
-import type { SessionSummaryRow, SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
+import type { SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
+import type { SessionSummaryRow } from "@tandem/engine/queries/list-sessions";
 import { AnswerOutcome, Metrics, ModelUsage, SessionEvent } from "./events.ts";
 import { UserMessageEvent } from "./messages.ts";
 import { SessionRequest } from "./session-request.ts";
@@ -115,15 +116,23 @@ export const QuotaStatus = Type.Object(
   { $id: "QuotaStatus" },
 );
 
-export const SessionPage = page("Page_SessionSummary_", ref(SessionSummary));
+const SESSION_TOTAL =
+  "How many there are in all. Exact without filters, on the last page, and up to 10,000. Of more that fit a filter it is " +
+  "an estimate, above 10,000 and never less than what the page shows: reading on until `page * size >= total` misses none.";
+
+export const SessionPage = page("Page_SessionSummary_", ref(SessionSummary), SESSION_TOTAL);
 export const EventPage = page("Page_SessionEvent_", ref(SessionEvent));
 
 /** A page of a list. */
-export function page<T extends import("@sinclair/typebox").TSchema>($id: string, item: T) {
+export function page<T extends import("@sinclair/typebox").TSchema>(
+  $id: string,
+  item: T,
+  totalDescription = "How many there are in all.",
+) {
   return Type.Object(
     {
       items: Type.Array(item),
-      total: Type.Integer({ description: "How many there are in all." }),
+      total: Type.Integer({ description: totalDescription }),
       page: Type.Integer({ description: "The page's number, from 1." }),
     },
     { $id },

@@ -19,10 +19,10 @@ export interface WaitOptions {
  * Reads a session until there is something past the cursor, it has ended, or the time is up: subscribe, read, wait,
  * and again. A wake-up that comes while it reads is remembered by the subscription, so nothing falls between.
  *
- * @returns the last state read; null when the client has gone
+ * @returns the state when there is news, or when the session has ended; "gone" when the client has
  */
-export async function waitForNews(options: WaitOptions): Promise<ChangesRow | null> {
-  const { waiters, response, sessionId, cursor, read } = options;
+export async function waitForNews(options: WaitOptions): Promise<ChangesRow | "nothing new" | "gone"> {
+  const { waiters, response, sessionId, cursor } = options;
   const deadline = performance.now() + options.timeoutMs;
   let waiter: Waiter | null = null;
   const onClose = () => waiter?.end("gone");
@@ -30,17 +30,22 @@ export async function waitForNews(options: WaitOptions): Promise<ChangesRow | nu
   try {
     for (;;) {
       waiter = waiters.wait(sessionId, cursor, Math.max(0, deadline - performance.now()));
-      const row = await read();
-      if (hasNews(row, cursor) || isTerminal(row.status)) return row;
-      if (response.destroyed) return null;
+      const news = await readNews(options);
+      if (news) return news;
+      if (response.destroyed) return "gone";
       const reason = await waiter.ended;
-      if (reason === "gone") return null;
-      if (reason !== "woken") return row;
+      if (reason !== "woken") return reason === "gone" ? "gone" : "nothing new";
     }
   } finally {
     waiter?.end("gone");
     response.off("close", onClose);
   }
+}
+
+/** The state, if it is one to answer with: what is read in vain is not kept while the poll waits. */
+async function readNews({ read, cursor }: WaitOptions): Promise<ChangesRow | null> {
+  const row = await read();
+  return hasNews(row, cursor) || isTerminal(row.status) ? row : null;
 }
 
 /** True when there is an event that the cursor has not passed. */

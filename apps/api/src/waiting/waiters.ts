@@ -30,7 +30,7 @@ interface Entry {
 }
 
 /**
- * Makes the registry. Besides wake-ups it looks, every `sweepMs`, at all waiting sessions with one statement, so
+ * Makes the registry. Besides wake-ups it looks, every `sweepMs`, at all waiting sessions with few statements, so
  * that a lost wake-up costs one sweep at most.
  */
 export function createWaiters(engine: Engine, options: { sweepMs: number }): Waiters {
@@ -42,7 +42,15 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
     for (const entry of [...(bySession.get(sessionId) ?? [])]) entry.end("woken");
   };
   const unsubscribe = engine.wake.subscribe(wake);
-  const timer = setInterval(() => void look(), options.sweepMs);
+  let isLooking = false;
+  const timer = setInterval(() => {
+    // While the database takes longer than a sweep, looks do not pile up.
+    if (isLooking) return;
+    isLooking = true;
+    void look().finally(() => {
+      isLooking = false;
+    });
+  }, options.sweepMs);
   timer.unref();
 
   const look = async () => {

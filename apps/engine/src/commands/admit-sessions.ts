@@ -41,8 +41,8 @@ export async function mustQueue(
   const limit = engine.maxActiveSessions;
   if (limit === 0) return false;
   await holdSlots(tx, engine, session.organizationId);
-  const active = await countActive(tx, session.organizationId);
-  const free = Math.max(0, limit - active);
+  const active = await countActive(tx, session.organizationId, limit);
+  const free = limit - active;
   const isFull = (await countQueued(tx, session.organizationId, free)) === free;
   if (isFull && !session.queues) {
     throw new TandemError(
@@ -62,8 +62,8 @@ export async function admitSessions(engine: Engine, organizationId: string): Pro
   for (let count = 0; ; ) {
     const admitted = await inTransaction(engine.pool, async (tx) => {
       await lockAdmission(tx, organizationId);
-      const active = await countActive(tx, organizationId);
-      const free = engine.maxActiveSessions === 0 ? ADMIT_AT_ONCE : engine.maxActiveSessions - active;
+      const limit = engine.maxActiveSessions;
+      const free = limit === 0 ? ADMIT_AT_ONCE : limit - (await countActive(tx, organizationId, limit));
       if (free <= 0) return [];
       const changes: SessionChange[] = [];
       for (const session of await lockOldestQueued(tx, organizationId, Math.min(free, ADMIT_AT_ONCE))) {

@@ -3,7 +3,7 @@ import type { SessionKey } from "../domain/ids.ts";
 import { nextStatus } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
-import { takeMessages } from "../postgres/waiting-messages.ts";
+import { readMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { changeSession } from "./change-session.ts";
 import { withdrawCalls } from "./withdraw-calls.ts";
@@ -20,10 +20,12 @@ export async function cancelSession(engine: Engine, key: SessionKey): Promise<vo
     if (status === "refused") return null;
     const withdrawals = await withdrawCalls(tx, session.id, "cancelled");
     // What was said and not yet taken up stays in the history, in sight of whoever starts the session again.
-    const unheard = (await takeMessages(tx, session.id)).map(messageEvent);
+    const unheard = await readMessages(tx, session.id);
+    const said = unheard.map(({ message }) => messageEvent(message));
     return updateSession(tx, session, {
       patch: { status, reason: "cancelled" },
-      events: [...withdrawals, ...unheard, agentCompletion("stopped")],
+      events: [...withdrawals, ...said, agentCompletion("stopped")],
+      takenMessages: unheard.map(({ id }) => id),
       due: "not",
       releaseLease: true,
       finished: "now",

@@ -23,9 +23,17 @@ export async function changeSession<T>(
   return inTransaction(engine.pool, async (tx) => {
     await lockBefore?.(tx);
     const session = await lockSession(tx, key.organizationId, key.sessionId);
-    if (!session) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
-    return work(tx, session);
+    return work(tx, session ?? refuseMissing(key));
   });
+}
+
+/**
+ * Refuses a session that the organization does not have.
+ *
+ * @throws {TandemError} `session_not_found`
+ */
+export function refuseMissing({ sessionId }: SessionKey): never {
+  throw new TandemError("session_not_found", `There is no session ${sessionId}.`);
 }
 
 /**

@@ -10,12 +10,18 @@ import {
 } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
-import { claimSession, returnLease } from "../postgres/leases.ts";
+import { type Claim, claimPlainStep, claimSession, type DueSession } from "../postgres/claim-session.ts";
+import { returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
-import type { ClaimedSessionRow } from "../postgres/session-row.ts";
+import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import { hasWaitingMessages, takeMessages } from "../postgres/waiting-messages.ts";
+import {
+  type SessionChange,
+  type SessionUpdate,
+  updateSession,
+  updateUnchanged,
+} from "../postgres/update-session.ts";
+import { hasWaitingMessages, readMessages, type WaitingMessage } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toFailed } from "./end-session.ts";
 import { toExpiry } from "./expire-session.ts";
@@ -34,31 +40,95 @@ export interface ClaimedStep {
  *
  * @returns null when there is nothing to claim: not due, taken by another worker, or ended. That is no error.
  */
-export async function claimStep(
-  engine: Engine,
-  claim: { sessionId: string; leaseMs: number; worker: string },
-): Promise<ClaimedStep | null> {
-  const claimed = await inTransaction(engine.pool, async (tx) => {
+export async function claimStep(engine: Engine, claim: Claim): Promise<ClaimedStep | null> {
+  const due = await claimPlainStep(engine.pool, { ...claim, maxClaims: MAX_CLAIMS });
+  if (!due) return null;
+  const claimed = (await claimAtOnce(engine, claim, due)) ?? (await claimLocked(engine, claim));
+  if (!claimed) return null;
+  if (claimed.change) await announceAndAdmit(engine, claimed.change);
+  const { session, history } = claimed;
+  if (!session) return null;
+  return { session, events: history ?? (await readHistory(engine, session)) };
+}
+
+/** What became of a due step. */
+interface Boundary {
+  /** The session as it is claimed; null when its step must not run. */
+  session: ClaimedSessionRow | null;
+  /** The history with what has just entered it; null: read it. */
+  history: StoredEvent[] | null;
+  change: SessionChange | null;
+}
+
+/**
+ * The claim that was made already, or one more statement, for a step that starts the session or takes messages up. Null
+ * when the row has changed since, or the step may have to be refused: that wants the row's lock.
+ */
+async function claimAtOnce(engine: Engine, claim: Claim, due: DueSession): Promise<Boundary | null> {
+  const { session, claimedVersion, history } = due;
+  if (claimedVersion !== null) {
+    return { session: toClaimed(session, { row: { version: claimedVersion } }), history, change: null };
+  }
+  const isPlain = session.claims < MAX_CLAIMS && !session.pauseRequested && !session.isTimeOver;
+  const update = toStart(session, due.messages);
+  if (!isPlain || !update) return null;
+  const written = await updateUnchanged(engine.pool, session, { ...update, claim });
+  if (!written) return null;
+  return {
+    session: toClaimed(session, { row: written.row, update }),
+    history: history && [...history, ...toTranscript(session, update.events)],
+    change: written.change,
+  };
+}
+
+async function claimLocked(engine: Engine, claim: Claim): Promise<Boundary | null> {
+  return inTransaction(engine.pool, async (tx) => {
     const session = await claimSession(tx, claim);
     if (!session) return null;
     const refusal = await toRefusal(tx, session);
-    if (refusal) return { session: null, change: await updateSession(tx, session, refusal) };
-    const messages = (await takeMessages(tx, session.id)).map(messageEvent);
-    const isStart = session.status === "pending";
-    const events = isStart ? startEvents(session, messages) : messages;
-    if (events.length === 0) return { session, change: null };
-    const change = await updateSession(tx, session, {
-      patch: { status: mustMove(session, "step_claimed") },
-      events,
-      due: "unchanged",
-      startedNow: isStart,
-    });
-    return { session, change };
+    if (refusal) return { session: null, history: null, change: await updateSession(tx, session, refusal) };
+    const update = toStart(session, await readMessages(tx, session.id));
+    if (!update) return { session, history: null, change: null };
+    const change = await updateSession(tx, session, update);
+    // The row was written twice in one transaction, so its version is still the one that the claim made.
+    return { session: toStarted(session, update), history: null, change };
   });
-  if (!claimed) return null;
-  if (claimed.change) await announceAndAdmit(engine, claimed.change);
-  if (!claimed.session) return null;
-  return { session: claimed.session, events: await readHistory(engine, claimed.session) };
+}
+
+/** What happens to a session whose step is claimed: it starts, and takes messages up; null when neither. */
+function toStart(session: ClaimedSessionRow, waiting: readonly WaitingMessage[]): SessionUpdate | null {
+  const messages = waiting.map(({ message }) => messageEvent(message));
+  const isStart = session.status === "pending";
+  const events = isStart ? startEvents(session, messages) : messages;
+  if (events.length === 0) return null;
+  return {
+    patch: { status: mustMove(session, "step_claimed") },
+    events,
+    takenMessages: waiting.map(({ id }) => id),
+    due: "unchanged",
+    startedNow: isStart,
+  };
+}
+
+/** A session that was not claimed yet, as it is now. */
+function toClaimed(
+  session: ClaimedSessionRow,
+  { row, update }: { row: Pick<SessionRow, "version"> & Partial<SessionRow>; update?: SessionUpdate },
+): ClaimedSessionRow {
+  const claimed = { fence: session.fence + 1, claims: session.claims + 1, isLeased: true };
+  return toStarted({ ...session, ...claimed, ...row }, update);
+}
+
+function toStarted(session: ClaimedSessionRow, update?: SessionUpdate): ClaimedSessionRow {
+  if (!update) return session;
+  return { ...session, ...update.patch, nextIndex: session.nextIndex + update.events.length };
+}
+
+/** The events that a model sees, with the places that they got. */
+function toTranscript({ nextIndex }: ClaimedSessionRow, events: readonly NewEvent[]): StoredEvent[] {
+  return events
+    .map((event, position) => ({ internal: null, ...event, index: nextIndex + position }))
+    .filter(({ type }) => type === "AgentEvent");
 }
 
 /** A step whose history cannot be read now goes back as it was: the sweep has another worker try. */

@@ -15,6 +15,7 @@ import {
   type UsedKey,
 } from "../postgres/idempotency-keys.ts";
 import { insertSession, type SessionInsert, toSessionInsert } from "../postgres/insert-session.ts";
+import { readSession, type SessionView } from "../postgres/read-sessions.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { admitIfQueued, mustQueue } from "./admit-sessions.ts";
 
@@ -30,7 +31,7 @@ export interface IdempotencyKey {
  *
  * @param input.agent what runs, after overrides; checked by the caller
  * @param input.idempotency the same key with the same body gives the session that it made before, for 24 hours
- * @returns the session's id
+ * @returns the session as it is shown
  * @throws {TandemError} `invalid_request` when the key came with another body before, `session_deleted` when its
  *   session is gone, `idempotency_in_flight` when another request with it is under way, `session_limit` when there is
  *   no free slot and the session does not queue; in all of these no session was created
@@ -43,11 +44,12 @@ export async function createSession(
     agent: AgentDefinition;
     idempotency?: IdempotencyKey | undefined;
   },
-): Promise<string> {
+): Promise<SessionView> {
   const { tools, ...agent } = input.agent;
+  const { organizationId } = input.principal;
   const session = toSessionInsert({
     id: newSessionId(),
-    organizationId: input.principal.organizationId,
+    organizationId,
     userName: input.principal.userName,
     request: input.request,
     agent,
@@ -58,31 +60,31 @@ export async function createSession(
   const inserted = input.idempotency
     ? await insertOnce(engine, session, input.idempotency)
     : await insert(engine, session);
-  if (typeof inserted === "string") return inserted;
-  await announceNew(engine, session, inserted.isQueued);
-  return session.id;
+  if (typeof inserted === "string") return readCreated(engine, organizationId, inserted);
+  await announceNew(engine, session, inserted);
+  // Whoever waited for a slot may have got one meanwhile.
+  return inserted.status === "queued" ? readCreated(engine, organizationId, session.id) : inserted;
 }
 
-/** Whether a new session waits for a slot. */
-interface Placed {
-  isQueued: boolean;
+async function readCreated(engine: Engine, organizationId: string, id: string): Promise<SessionView> {
+  return (await readSession(engine.pool, organizationId, id)) ?? refuseDeleted(id);
 }
 
 /** Without a limit one statement is enough; with one, the count and the insert are under the admission lock. */
-async function insert(engine: Engine, session: SessionInsert): Promise<Placed> {
+async function insert(engine: Engine, session: SessionInsert): Promise<SessionView> {
   if (engine.maxActiveSessions > 0) return inTransaction(engine.pool, (tx) => place(tx, engine, session));
-  await insertSession(engine.pool, session, "pending");
-  return { isQueued: false };
+  return insertSession(engine.pool, session, "pending");
 }
 
-async function place(tx: pg.ClientBase, engine: Engine, session: SessionInsert): Promise<Placed> {
-  const isQueued = await mustQueue(tx, engine, session);
-  await insertSession(tx, session, isQueued ? "queued" : "pending");
-  return { isQueued };
+async function place(tx: pg.ClientBase, engine: Engine, session: SessionInsert): Promise<SessionView> {
+  const { organizationId, request } = session;
+  const isQueued = await mustQueue(tx, engine, { organizationId, queues: request.queue });
+  return insertSession(tx, session, isQueued ? "queued" : "pending");
 }
 
-async function announceNew(engine: Engine, session: SessionInsert, isQueued: boolean): Promise<void> {
+async function announceNew(engine: Engine, session: SessionInsert, { status }: SessionView): Promise<void> {
   const { id: sessionId, organizationId } = session;
+  const isQueued = status === "queued";
   const due = isQueued ? null : "now";
   engine.telemetry.metrics.created.inc();
   await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
@@ -112,12 +114,16 @@ function hashBody(body: JsonValue): Buffer {
 function toEarlierSession(used: UsedKey, bodyHash: Buffer): string {
   if (used.bodyHash.equals(bodyHash)) {
     if (!used.isDeleted) return used.sessionId;
-    // Another session would do the work a second time, which is what the key is to prevent.
-    const gone = `The session ${used.sessionId} that this Idempotency-Key made has been deleted; to run it again, use a new key.`;
-    throw new TandemError("session_deleted", gone);
+    refuseDeleted(used.sessionId);
   }
   const msg = "this Idempotency-Key was used with another body before; a new request needs a new key";
   throw invalidRequest(["header", "idempotency-key"], msg, "idempotency_key_reused");
+}
+
+/** Another session would do the work a second time, which is what the key is to prevent. */
+function refuseDeleted(id: string): never {
+  const gone = `The session ${id} that this Idempotency-Key made has been deleted; to run it again, use a new key.`;
+  throw new TandemError("session_deleted", gone);
 }
 
 /** Inserts the session together with its key; the id of the earlier session when the key was used before. */
@@ -125,7 +131,7 @@ async function insertOnce(
   engine: Engine,
   session: SessionInsert,
   idempotency: IdempotencyKey,
-): Promise<string | Placed> {
+): Promise<string | SessionView> {
   const { key, body } = idempotency;
   const bodyHash = hashBody(body);
   const { organizationId, id: sessionId } = session;

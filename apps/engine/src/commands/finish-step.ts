@@ -16,9 +16,13 @@ import type { ToolRequest } from "../domain/tools.ts";
 import type { Engine } from "../engine.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
-import { insertToolCalls } from "../postgres/tool-calls.ts";
 import { inTransaction } from "../postgres/transaction.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import {
+  type SessionChange,
+  type SessionUpdate,
+  updateSession,
+  updateUnchanged,
+} from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
 import { toFailed, toTimedOut } from "./end-session.ts";
@@ -45,27 +49,39 @@ export interface FinishedStep {
 }
 
 /**
- * Writes a step's effects, once: events, calls and state in one transaction, only while the fencing token is the
- * current one. An answer that did not see a waiting message is not final, and neither is a failure: the session goes
- * on, or starts again.
+ * Writes a step's effects, once: events, calls and state together, only while the fencing token is the current one. An
+ * answer that did not see a waiting message is not final, and neither is a failure: the session goes on, or starts
+ * again.
  *
+ * @param claimed the session as it was claimed: unless something has changed since, one statement is enough
  * @returns false when the claim was lost; nothing was written
  */
-export async function finishStep(engine: Engine, step: FinishedStep): Promise<boolean> {
-  const change = await inTransaction(engine.pool, async (tx) => {
-    const session = await lockClaimedSession(tx, step);
-    if (!session) return null;
-    const { outcome, replies } = session.lastStep === null ? step : withoutCalls(step);
-    const isEnd = outcome.kind === "answer" || outcome.kind === "fail";
-    const isStale = isEnd && (await hasWaitingMessages(tx, session.id));
-    if (outcome.kind === "ask") await insertToolCalls(tx, session.id, session.steps, outcome.calls);
-    const effect = isStale ? toStaleEffect(session, outcome) : toEffect(session, outcome);
-    const update = toUpdate(session, { ...step, replies }, effect);
-    return updateSession(tx, session, pauseAtBoundary(session, update));
-  });
+export async function finishStep(engine: Engine, step: FinishedStep, claimed?: SessionRow): Promise<boolean> {
+  // A message would have changed the row, so none waits when the row is as it was.
+  const written = claimed && (await updateUnchanged(engine.pool, claimed, decide(claimed, step, NONE_WAITS)));
+  const change = written ? written.change : await finishLocked(engine, step);
   if (!change) return false;
   await announceAndAdmit(engine, change);
   return true;
+}
+
+const NONE_WAITS = { isStale: false };
+
+async function finishLocked(engine: Engine, step: FinishedStep): Promise<SessionChange | null> {
+  return inTransaction(engine.pool, async (tx) => {
+    const session = await lockClaimedSession(tx, step);
+    if (!session) return null;
+    const isStale = await hasWaitingMessages(tx, session.id);
+    return updateSession(tx, session, decide(session, step, { isStale }));
+  });
+}
+
+/** @param options.isStale whether a message waits that the model has not seen */
+function decide(session: SessionRow, step: FinishedStep, options: { isStale: boolean }): SessionUpdate {
+  const { outcome, replies } = session.lastStep === null ? step : withoutCalls(step);
+  const isEnd = outcome.kind === "answer" || outcome.kind === "fail";
+  const effect = isEnd && options.isStale ? toStaleEffect(session, outcome) : toEffect(session, outcome);
+  return pauseAtBoundary(session, toUpdate(session, { ...step, replies }, effect));
 }
 
 /** An answer was asked for while the model was at work: the calls of its reply are not made. */
@@ -129,6 +145,7 @@ function toEffect(session: SessionRow, outcome: StepOutcome): SessionUpdate {
           uselessSteps: 0,
         },
         events: [stateAwaitingToolResults(outcome.calls)],
+        calls: outcome.calls,
         due: "not",
       };
     case "again":

@@ -54,7 +54,10 @@ async function storeMessages(
       const update = isTerminal(session.status)
         ? toRestart(session.status, { isFull: await mustQueue(tx, engine, session) })
         : toLiveUpdate(session);
-      return update && updateSession(tx, session, update);
+      if (update) return updateSession(tx, session, update);
+      // Whoever decides on what it has read must see that the session is not what it was.
+      await updateSession(tx, session, { patch: {}, events: [], due: "unchanged" });
+      return null;
     },
     mayRestart ? (tx) => holdSlots(tx, engine, input.organizationId) : undefined,
   );

@@ -1,4 +1,3 @@
-import type pg from "pg";
 import { TandemError } from "../domain/errors.ts";
 import {
   errorEvent,
@@ -8,19 +7,30 @@ import {
   stateRunning,
   toolResult,
 } from "../domain/events.ts";
-import { judgeResults, type PostedResult, type Receipt, type Verdict } from "../domain/tool-results.ts";
+import {
+  judgeResults,
+  type PostedResult,
+  type Receipt,
+  type Settlement,
+  type Verdict,
+} from "../domain/tool-results.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import {
-  keepLateHash,
+  readSessionWithCalls,
   readToolCalls,
-  settleToolCalls,
   type ToolCallRow,
   toToolRequest,
 } from "../postgres/tool-calls.ts";
-import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import { changeSession, refuseFinished } from "./change-session.ts";
+import {
+  type HashedCall,
+  type SessionChange,
+  type SessionUpdate,
+  updateSession,
+  updateUnchanged,
+} from "../postgres/update-session.ts";
+import { changeSession, refuseFinished, refuseMissing } from "./change-session.ts";
 import { moveActive } from "./pause-session.ts";
 
 /** The answer to a body of results: one receipt per entry, the calls that remain, and whether the session goes on. */
@@ -39,54 +49,76 @@ export interface SubmittedResults {
 }
 
 /**
- * Settles calls with posted results, in one transaction. The first valid answer to a call wins; the same again is a
- * harmless repeat. When the last pending call is settled, the next step is due, exactly once: the row is locked, so
- * one poster alone sees the list become empty.
+ * Settles calls with posted results. The first valid answer to a call wins; the same again is a harmless repeat. When
+ * the last pending call is settled, the next step is due, exactly once: whatever was decided on a state that has
+ * changed meanwhile is not written, and is decided anew under the row's lock.
  *
  * @throws {TandemError} `session_not_found`, `session_finished`, `calls_unknown`, `result_conflict`, or
  *   `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
-  const { receipt, change } = await changeSession(engine, input, async (tx, session) => {
-    refuseFinished(session, "takes no more results");
-    const calls = await readToolCalls(tx, session.id, namedBy(input.entries));
-    const verdict = judgeResults(input.entries, calls.map(toKnownCall), input.locOf);
-    const remaining = remainingCalls(calls, verdict);
-    refuseFaults(verdict);
-    await settle(tx, session.id, verdict);
-    const isLast = verdict.settlements.length > 0 && remaining.length === 0;
-    const update = toUpdate(session, { events: toEvents(verdict, remaining), isLast });
-    return {
-      receipt: {
-        receipts: verdict.receipts,
-        pending: remaining.map((call) => call.id),
-        resumed: update?.due === "now",
-      },
-      change: update && (await updateSession(tx, session, update)),
-    };
-  });
+  const { receipt, change } = (await submitAtOnce(engine, input)) ?? (await submitLocked(engine, input));
   if (change) await announce(engine, change);
   refuseUseless(receipt);
   return receipt;
 }
 
-async function settle(tx: pg.ClientBase, sessionId: string, verdict: Verdict): Promise<void> {
-  if (verdict.settlements.length > 0) {
-    const settled = verdict.settlements.map(({ call, contentHash }) => ({ id: call.id, contentHash }));
-    await settleToolCalls(tx, sessionId, "answered", settled);
-  }
-  for (const { call, contentHash } of verdict.late) await keepLateHash(tx, sessionId, call.id, contentHash);
+/** A receipt, and what was written for it; nothing when nothing was new. */
+interface Submitted {
+  receipt: SubmitReceipt;
+  change: SessionChange | null;
+}
+
+/** Two statements and no lock in between; null when somebody else was there meanwhile. */
+async function submitAtOnce({ pool }: Engine, input: SubmittedResults): Promise<Submitted | null> {
+  const found = await readSessionWithCalls(pool, input, namedBy(input.entries));
+  if (!found) return refuseMissing(input);
+  const { receipt, update } = decide(input, found.session, found.calls);
+  if (!update) return { receipt, change: null };
+  const written = await updateUnchanged(pool, found.session, update);
+  return written && { receipt, change: written.change };
+}
+
+async function submitLocked(engine: Engine, input: SubmittedResults): Promise<Submitted> {
+  return changeSession(engine, input, async (tx, session) => {
+    const calls = await readToolCalls(tx, session.id, namedBy(input.entries));
+    const { receipt, update } = decide(input, session, calls);
+    return { receipt, change: update && (await updateSession(tx, session, update)) };
+  });
+}
+
+function decide(
+  { entries, locOf }: SubmittedResults,
+  session: SessionRow,
+  calls: readonly ToolCallRow[],
+): { receipt: SubmitReceipt; update: SessionUpdate | null } {
+  refuseFinished(session, "takes no more results");
+  const verdict = judgeResults(entries, calls.map(toKnownCall), locOf);
+  refuseFaults(verdict);
+  const remaining = remainingCalls(calls, verdict);
+  const update = toUpdate(session, verdict, remaining);
+  const receipt = {
+    receipts: verdict.receipts,
+    pending: remaining.map((call) => call.id),
+    resumed: update?.due === "now",
+  };
+  return { receipt, update };
 }
 
 /** A paused session takes results too; it goes on when it is resumed. */
-function toUpdate(
-  session: SessionRow,
-  { events, isLast }: { events: NewEvent[]; isLast: boolean },
-): SessionUpdate | null {
+function toUpdate(session: SessionRow, verdict: Verdict, remaining: ToolRequest[]): SessionUpdate | null {
+  const events = toEvents(verdict, remaining);
   if (events.length === 0) return null;
-  if (!isLast) return { patch: {}, events, due: "unchanged" };
+  const answered = verdict.settlements.map(toHashedCall);
+  const written = { events, answered, late: verdict.late.map(toHashedCall) };
+  const isLast = answered.length > 0 && remaining.length === 0;
+  if (!isLast) return { ...written, patch: {}, due: "unchanged" };
   const patch = moveActive(session, "last_call_settled");
-  return { patch, events, due: session.status === "paused" ? "not" : "now" };
+  return { ...written, patch, due: session.status === "paused" ? "not" : "now" };
+}
+
+function toHashedCall({ call, contentHash }: Settlement): HashedCall {
+  return { id: call.id, contentHash };
 }
 
 function namedBy(entries: readonly PostedResult[]): { ids: string[]; toolNames: string[] } {

@@ -1,5 +1,6 @@
 // What no process was told of, or could not do when it was told: found in the database and done now.
 import type { Engine } from "../engine.ts";
+import { foldSessionCounts } from "../postgres/count-sessions.ts";
 import { deleteExpiredSessions } from "../postgres/delete-sessions.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
@@ -10,9 +11,13 @@ import { expireSession } from "./expire-session.ts";
 const REMOVAL_LIMIT = 500;
 const REMOVAL_BATCH = 50;
 
+/** Most keys that one statement forgets; one that took longer than a statement may would be tried again for ever. */
+const KEY_BATCH = 5_000;
+
 /** Forgets what is kept for a time only. Whoever waits for a removed session is woken, and finds it gone. */
 export async function sweepExpired(engine: Engine): Promise<void> {
-  await deleteOldIdempotencyKeys(engine.pool);
+  while ((await deleteOldIdempotencyKeys(engine.pool, { limit: KEY_BATCH })) === KEY_BATCH);
+  await foldSessionCounts(engine.pool);
   let count = 0;
   for (let isMore = true; isMore && count < REMOVAL_LIMIT; ) {
     const ids = await deleteExpiredSessions(engine.pool, { limit: REMOVAL_BATCH });

@@ -1,7 +1,7 @@
 // Calls that get no result any more: each is settled by the server, with words that the model can understand.
 import type pg from "pg";
 import { errorEvent, type NewEvent, toolCallCancelled, type WithdrawalReason } from "../domain/events.ts";
-import { readPendingCalls, settleToolCalls, toToolRequest } from "../postgres/tool-calls.ts";
+import { readPendingCalls, toToolRequest, withdrawToolCalls } from "../postgres/tool-calls.ts";
 
 /** What the model reads in place of a result that never came. */
 const WORDS: Record<WithdrawalReason, string> = {
@@ -18,8 +18,11 @@ export async function withdrawCalls(
 ): Promise<NewEvent[]> {
   const pending = (await readPendingCalls(tx, sessionId)).filter((call) => call.state === "pending");
   if (pending.length === 0) return [];
-  const withdrawn = pending.map((call) => ({ id: call.id, contentHash: null }));
-  await settleToolCalls(tx, sessionId, "withdrawn", withdrawn);
+  await withdrawToolCalls(
+    tx,
+    sessionId,
+    pending.map((call) => call.id),
+  );
   return pending
     .map(toToolRequest)
     .flatMap((call) => [toolCallCancelled(call, reason), errorEvent(WORDS[reason], "server", call)]);

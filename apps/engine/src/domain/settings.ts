@@ -90,6 +90,8 @@ export interface CommonSettings extends TelemetrySettings {
   sweepMs: number;
   /** How many sessions of one organization may be active at once; 0 is any number. */
   maxActiveSessions: number;
+  /** Most connections of the process to the database at once, for statements. */
+  databaseConnections: number;
 }
 
 /** Reads what both processes need. `DATABASE_URL` is required here; the standalone app fills it in. */
@@ -106,6 +108,7 @@ export function readCommonSettings(reader: SettingsReader): CommonSettings {
     models: readModelSettings(reader),
     sweepMs: reader.integer("TANDEM_SWEEP_MS", { fallback: 5_000, min: 50, max: 3_600_000 }),
     maxActiveSessions: reader.integer("TANDEM_MAX_ACTIVE_SESSIONS", { fallback: 0, min: 0, max: 1_000_000 }),
+    databaseConnections: reader.integer("TANDEM_DATABASE_CONNECTIONS", { fallback: 10, min: 2, max: 500 }),
     ...readTelemetrySettings(reader),
   };
 }

@@ -12,14 +12,19 @@ export async function lockAdmission(tx: pg.ClientBase, organizationId: string): 
   await tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, organizationId]);
 }
 
-/** Counts the sessions that have a slot: those that have not ended and are not queued, nor paused in the queue. */
-export async function countActive(db: Queryable, organizationId: string): Promise<number> {
+/**
+ * Counts the sessions that have a slot: those that have not ended and are not queued, nor paused in the queue. Up to a
+ * limit, where no more matters.
+ */
+export async function countActive(db: Queryable, organizationId: string, limit?: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: "count-active",
-    text: `SELECT count(*)::int AS count FROM sessions
-            WHERE organization_id = $1 AND finished_at IS NULL AND status <> 'queued'
-              AND paused_from IS DISTINCT FROM 'queued'`,
-    values: [organizationId],
+    text: `SELECT count(*)::int AS count
+             FROM (SELECT FROM sessions
+                    WHERE organization_id = $1 AND finished_at IS NULL AND status <> 'queued'
+                      AND paused_from IS DISTINCT FROM 'queued'
+                    LIMIT $2) AS active`,
+    values: [organizationId, limit ?? null],
   });
   return rows[0]?.count ?? 0;
 }
@@ -50,10 +55,17 @@ export async function lockOldestQueued(
   return rows;
 }
 
-/** Organizations of which a session waits for a slot. */
+/** Organizations of which a session waits for a slot. Goes from one to the next, however many of each wait. */
 export async function listQueueingOrganizations(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `SELECT DISTINCT organization_id AS id FROM sessions WHERE status = 'queued'`,
+    `WITH RECURSIVE queueing AS (
+       (SELECT organization_id AS id FROM sessions WHERE status = 'queued' ORDER BY organization_id LIMIT 1)
+       UNION ALL
+       SELECT (SELECT organization_id FROM sessions
+                WHERE status = 'queued' AND organization_id > queueing.id ORDER BY organization_id LIMIT 1)
+         FROM queueing WHERE queueing.id IS NOT NULL
+     )
+     SELECT id FROM queueing WHERE id IS NOT NULL`,
   );
   return rows.map((row) => row.id);
 }

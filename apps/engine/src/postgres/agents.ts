@@ -2,6 +2,7 @@
 import type { AgentDefinition } from "../domain/agents.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
+import { prepared } from "./prepared.ts";
 import { PAGE_BYTES } from "./read-events.ts";
 import { toJsonText } from "./update-session.ts";
 
@@ -31,6 +32,23 @@ export async function updateAgent(
     toValues(organizationId, agent),
   );
   return rowCount === 1;
+}
+
+/** The definition of an organization's agent; null when it has none of that name. */
+export async function readDefinition(
+  db: Queryable,
+  owner: { organizationId: string } | { organizationName: string },
+  name: string,
+): Promise<AgentDefinition | null> {
+  const isById = "organizationId" in owner;
+  const { rows } = await db.query<{ definition: AgentDefinition }>(
+    prepared(
+      `SELECT definition FROM agents WHERE name = $2 AND organization_id =
+         ${isById ? "$1" : "(SELECT id FROM organizations WHERE name = $1)"}`,
+      [isById ? owner.organizationId : owner.organizationName, name],
+    ),
+  );
+  return rows[0]?.definition ?? null;
 }
 
 /**

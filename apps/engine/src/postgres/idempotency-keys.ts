@@ -71,7 +71,21 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "55P03";
 }
 
-/** Forgets keys that are older than a day. */
-export async function deleteOldIdempotencyKeys(db: Queryable): Promise<void> {
-  await db.query(`DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT}'`);
+/**
+ * Forgets keys that are older than a day, the oldest first. Those that somebody takes again just then are left out.
+ *
+ * @param options.limit most keys to forget
+ * @returns how many it were
+ */
+export async function deleteOldIdempotencyKeys(db: Queryable, options: { limit: number }): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT organization_id, key FROM idempotency_keys WHERE created_at < now() - interval '${KEPT}'
+        ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM idempotency_keys AS known USING old
+      WHERE known.organization_id = old.organization_id AND known.key = old.key`,
+    [options.limit],
+  );
+  return rowCount ?? 0;
 }

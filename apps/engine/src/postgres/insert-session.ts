@@ -1,10 +1,12 @@
-import type pg from "pg";
 import type { AgentDefinition } from "../domain/agents.ts";
 import type { NewEvent } from "../domain/events.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import { toText } from "../domain/text.ts";
 import type { ToolDefinition } from "../domain/tools.ts";
+import type { Queryable } from "./pool.ts";
+import { prepared } from "./prepared.ts";
+import { type SessionView, VIEW_COLUMNS } from "./read-sessions.ts";
 import { toJsonText } from "./update-session.ts";
 
 /** A session as it is first written. */
@@ -25,8 +27,7 @@ export interface NewSession {
 export interface SessionInsert {
   id: string;
   organizationId: string;
-  /** Whether it waits when there is no free slot. */
-  queues: boolean;
+  request: SessionRequest;
   values: unknown[];
 }
 
@@ -40,7 +41,7 @@ export function toSessionInsert(session: NewSession): SessionInsert {
   return {
     id,
     organizationId,
-    queues: session.request.queue,
+    request: session.request,
     values: [
       session.id,
       session.organizationId,
@@ -71,14 +72,17 @@ export function toSessionInsert(session: NewSession): SessionInsert {
 /**
  * Inserts a session, its first events and its waiting messages in one statement. As `pending` its first step is due at
  * once; as `queued` it waits for a slot.
+ *
+ * @returns the session as it is shown
  */
 export async function insertSession(
-  db: Pick<pg.ClientBase, "query">,
+  db: Queryable,
   session: SessionInsert,
   status: "queued" | "pending",
-): Promise<void> {
-  await db.query(
-    `WITH appended AS (
+): Promise<SessionView> {
+  const { rows } = await db.query<Omit<SessionView, "request" | "latestAnswer">>(
+    prepared(
+      `WITH appended AS (
        INSERT INTO events (session_id, index, type, data)
        SELECT $1, event.position - 1, event.type, event.data::json
          FROM unnest($12::text[], $13::text[]) WITH ORDINALITY AS event (type, data, position)
@@ -93,9 +97,14 @@ export async function insertSession(
                            delete_after_min)
      VALUES ($1, $2, $3, $23, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
              CASE WHEN $23 = 'pending' THEN clock_timestamp() END,
-             CASE WHEN $23 = 'queued' THEN clock_timestamp() END, $16, $17, $17, $18, $19, $20, $21, $22)`,
-    [...session.values, status],
+             CASE WHEN $23 = 'queued' THEN clock_timestamp() END, $16, $17, $17, $18, $19, $20, $21, $22)
+     RETURNING ${VIEW_COLUMNS}`,
+      [...session.values, status],
+    ),
   );
+  const [row] = rows;
+  if (!row) throw new Error("INSERT returned no row");
+  return { ...row, request: session.request, latestAnswer: null };
 }
 
 function toLimitMs(seconds: number | null): number | null {

@@ -1,32 +1,7 @@
-// Claims of steps: a lease on the database's clock and a fencing token that grows with every claim.
-import type pg from "pg";
-import { SESSION_STATUSES, TRANSITIONS } from "../domain/session-state.ts";
+// Leases of claimed steps, on the database's clock, and what is found when one has lapsed.
 import type { Queryable } from "./pool.ts";
-import { CLAIMED_SESSION_COLUMNS, type ClaimedSessionRow, TIMER_AT } from "./session-row.ts";
-
-/** The states in which a step can be claimed. */
-const CLAIMABLE = SESSION_STATUSES.filter((status) => TRANSITIONS[status].step_claimed !== "refused");
-
-/**
- * Takes the session's due step if nobody holds it. Runs in a transaction: the row stays locked until its end.
- *
- * @returns null when the step is not due, taken, or the session is in no state to run
- */
-export async function claimSession(
-  tx: pg.ClientBase,
-  claim: { sessionId: string; leaseMs: number; worker: string },
-): Promise<ClaimedSessionRow | null> {
-  const { rows } = await tx.query<ClaimedSessionRow>(
-    `UPDATE sessions
-        SET fence = fence + 1, claims = claims + 1, worker = $3, claimed_at = clock_timestamp(),
-            heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $2 * interval '1 millisecond'
-      WHERE id = $1 AND status = ANY($4) AND due_at <= clock_timestamp()
-        AND (lease_until IS NULL OR lease_until < clock_timestamp())
-     RETURNING ${CLAIMED_SESSION_COLUMNS}`,
-    [claim.sessionId, claim.leaseMs, claim.worker, CLAIMABLE],
-  );
-  return rows[0] ?? null;
-}
+import { prepared } from "./prepared.ts";
+import { TIMER_AT } from "./session-row.ts";
 
 /** Prolongs a lease; false when the token is no longer the current one. A lapsed lease that nobody took can be kept. */
 export async function renewLease(
@@ -75,6 +50,20 @@ export interface DueStep {
   fence: number;
   /** How often the step was put back because nobody took it; absent at first. */
   putBack?: number;
+}
+
+/** Of these steps, those that are due and that no worker has claimed. */
+export async function findUnclaimed(db: Queryable, steps: readonly DueStep[]): Promise<DueStep[]> {
+  const { rows } = await db.query<DueStep>(
+    prepared(
+      `SELECT id AS "sessionId", sessions.fence
+         FROM unnest($1::uuid[], $2::int[]) AS offered (session_id, fence)
+         JOIN sessions ON id = session_id AND sessions.fence = offered.fence
+        WHERE due_at IS NOT NULL AND lease_until IS NULL`,
+      [steps.map((step) => step.sessionId), steps.map((step) => step.fence)],
+    ),
+  );
+  return rows;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { prepared } from "./prepared.ts";
 import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
 
 /**
@@ -13,8 +14,10 @@ export async function lockSession(
   sessionId: string,
 ): Promise<SessionRow | null> {
   const { rows } = await tx.query<SessionRow>(
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 AND organization_id = $2 FOR UPDATE`,
-    [sessionId, organizationId],
+    prepared(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 AND organization_id = $2 FOR UPDATE`, [
+      sessionId,
+      organizationId,
+    ]),
   );
   return rows[0] ?? null;
 }
@@ -22,8 +25,7 @@ export async function lockSession(
 /** Locks one session's row, whoever it belongs to: for what happens by itself. Null when it is gone. */
 export async function lockAnySession(tx: pg.ClientBase, sessionId: string): Promise<SessionRow | null> {
   const { rows } = await tx.query<SessionRow>(
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 FOR UPDATE`,
-    [sessionId],
+    prepared(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 FOR UPDATE`, [sessionId]),
   );
   return rows[0] ?? null;
 }
@@ -38,8 +40,11 @@ export async function lockClaimedSession(
   claim: { sessionId: string; fence: number },
 ): Promise<SessionRow | null> {
   const { rows } = await tx.query<SessionRow>(
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL FOR UPDATE`,
-    [claim.sessionId, claim.fence],
+    prepared(
+      `SELECT ${SESSION_COLUMNS} FROM sessions
+        WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL FOR UPDATE`,
+      [claim.sessionId, claim.fence],
+    ),
   );
   return rows[0] ?? null;
 }

@@ -1,5 +1,6 @@
 // Reading a history. Event data is passed on as the JSON text that was stored, never parsed on the way.
 import type { AnswerOutcome, StoredEvent } from "../domain/events.ts";
+import type { SessionKey } from "../domain/ids.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import type { SessionStatus } from "../domain/session-state.ts";
 import { toText } from "../domain/text.ts";
@@ -37,19 +38,27 @@ export interface ChangesRow {
   eventCount: number;
 }
 
+/** What a poll asks for. */
+export interface ChangesKey {
+  organizationId: string;
+  sessionId: string;
+  /** The number of events already seen. */
+  fromIndex: number;
+  /** Most events; null for as many as one reply holds. */
+  limit: number | null;
+}
+
+const CHANGES_COLUMNS = `status, started_at AS "startedAt", finished_at AS "finishedAt", error,
+  error_code AS "errorCode", outcome, reason, steps, usage::text AS usage, next_index AS "nextIndex"`;
+
 /**
  * Reads a session's state and the events from a cursor on, as many as one reply holds. Null when the organization has
  * no such session.
  */
-export async function readChanges(
-  db: Queryable,
-  options: { organizationId: string; sessionId: string; fromIndex: number; limit: number | null },
-): Promise<ChangesRow | null> {
+export async function readChanges(db: Queryable, key: ChangesKey): Promise<ChangesRow | null> {
   const { rows } = await db.query<ChangesRow>({
     name: "read-changes",
-    text: `SELECT status, started_at AS "startedAt", finished_at AS "finishedAt", error, error_code AS "errorCode",
-                  outcome, reason, steps, usage::text AS usage, answer::text AS answer, next_index AS "nextIndex",
-                  page.events, page.count AS "eventCount"
+    text: `SELECT ${CHANGES_COLUMNS}, answer::text AS answer, page.events, page.count AS "eventCount"
              FROM sessions, LATERAL (
                SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index) AS events, count(*)::int AS count
                  FROM (SELECT index, created_at, type, data,
@@ -60,10 +69,68 @@ export async function readChanges(
                 WHERE before < ${PAGE_BYTES}
              ) AS page
             WHERE sessions.id = $1 AND organization_id = $2`,
-    values: [options.sessionId, options.organizationId, options.fromIndex, options.limit],
+    values: [key.sessionId, key.organizationId, key.fromIndex, key.limit],
   });
   return rows[0] ?? null;
 }
+
+/**
+ * What one poll among many may take: events to look at, bytes as they are stored, and bytes of the reply. More is too
+ * large, which is found before anything is unpacked.
+ */
+const SHARE = { events: 500, storedBytes: 65_536, replyBytes: 131_072 };
+
+/**
+ * The same for many polls by one statement, as of one moment: in order, null where there is no such session, and
+ * "too large" where the reply is more than a statement for many should hold. Those have to be read alone.
+ */
+export async function readManyChanges(
+  db: Queryable,
+  keys: readonly ChangesKey[],
+): Promise<(ChangesRow | null | "too large")[]> {
+  const { rows } = await db.query<ChangesRow & { position: number; isTooLarge: boolean }>({
+    name: "read-many-changes",
+    text: MANY_CHANGES,
+    values: [
+      keys.map(({ sessionId }) => sessionId),
+      keys.map(({ organizationId }) => organizationId),
+      keys.map(({ fromIndex }) => fromIndex),
+      keys.map(({ limit }) => limit),
+    ],
+  });
+  const found: (ChangesRow | null | "too large")[] = keys.map(() => null);
+  for (const { position, isTooLarge, ...row } of rows) found[position - 1] = isTooLarge ? "too large" : row;
+  return found;
+}
+
+/**
+ * A look by key for each poll, however many they are: `OFFSET 0` leaves no other way, and what stands in a SELECT of its
+ * own is no constant to the planner, which makes one plan for all numbers then. Events are looked at where there are
+ * some past the cursor, and unpacked where they are few and small.
+ */
+const MANY_CHANGES = `
+  SELECT position::int, ${CHANGES_COLUMNS}, answer::text AS answer, page.events, page.count AS "eventCount",
+         size.is_too_large OR coalesce(octet_length(page.events), 0) + coalesce(octet_length(answer::text), 0)
+           > ${SHARE.replyBytes} AS "isTooLarge"
+    FROM unnest((SELECT $1::uuid[]), (SELECT $2::uuid[]), (SELECT $3::int[]), (SELECT $4::int[]))
+           WITH ORDINALITY AS poll (session_id, organization_id, from_index, most, position)
+   CROSS JOIN LATERAL (
+     SELECT * FROM sessions WHERE id = poll.session_id AND organization_id = poll.organization_id OFFSET 0
+   ) AS session
+   CROSS JOIN LATERAL (SELECT least(poll.most, session.next_index - poll.from_index) AS news) AS past
+   CROSS JOIN LATERAL (
+     SELECT past.news > ${SHARE.events} OR coalesce(pg_column_size(session.answer), 0)
+              + coalesce(sum(pg_column_size(data)), 0) > ${SHARE.storedBytes} AS is_too_large
+       FROM events
+      WHERE session_id = session.id AND index >= poll.from_index AND index < poll.from_index + past.news
+        AND past.news BETWEEN 1 AND ${SHARE.events}
+   ) AS size
+   CROSS JOIN LATERAL (
+     SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index) AS events, count(*)::int AS count
+       FROM events
+      WHERE session_id = session.id AND index >= poll.from_index AND index < poll.from_index + past.news
+        AND past.news > 0 AND NOT size.is_too_large
+   ) AS page`;
 
 /** A page of a history: JSON text of the events, and how many there are in all. */
 export interface EventPageRow {
@@ -83,34 +150,48 @@ export interface EventPageOptions {
   maxCharacters?: number;
 }
 
-/** Reads one page of a session's events. The caller has checked that the session is the organization's. */
+/**
+ * Reads one page of a session's events; null when the organization has no such session. Without a type nothing is counted
+ * or passed over: events are numbered without gaps. With one, the session's events are looked through.
+ */
 export async function readEventPage(
   db: Queryable,
-  options: EventPageOptions & { sessionId: string },
-): Promise<EventPageRow> {
-  const order = options.newestFirst ? "DESC" : "ASC";
+  options: EventPageOptions & SessionKey,
+): Promise<EventPageRow | null> {
+  const { type, newestFirst } = options;
+  const order = newestFirst ? "DESC" : "ASC";
+  const onPage = `FROM page, events WHERE session_id = $1 AND ${type === null ? IS_ON_PAGE : IS_ON_TYPED_PAGE}`;
   const { rows } = await db.query<EventPageRow>(
-    `SELECT CASE WHEN page.bytes < ${PAGE_BYTES} THEN (
+    `WITH history AS MATERIALIZED (${type === null ? HISTORY : HISTORY_OF_TYPE}),
+          page AS MATERIALIZED (SELECT *, ${newestFirst ? "total - $3::int - $4::int" : "$3::int"} AS start FROM history),
+          size AS MATERIALIZED (SELECT sum(least(octet_length(data::text), 4::bigint * $5::int)) AS bytes ${onPage})
+     SELECT total, coalesce(bytes >= ${PAGE_BYTES}, false) AS "isTooLarge", CASE WHEN bytes < ${PAGE_BYTES} THEN (
               SELECT string_agg(${EVENT_JSON}, ',' ORDER BY index ${order})
                 FROM (SELECT index, created_at, type, CASE WHEN length(data::text) > $5::int
                              THEN '{"cut":' || to_json(left(data::text, $5::int))::text || '}' ELSE data::text END AS data
-                        FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
-                       ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) END AS events,
-            coalesce(page.bytes >= ${PAGE_BYTES}, false) AS "isTooLarge",
-            (SELECT count(*)::int FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)) AS total
-       FROM (SELECT sum(least(octet_length(data::text), 4::bigint * $5::int)) AS bytes
-               FROM (SELECT data FROM events WHERE session_id = $1 AND ($2::text IS NULL OR type = $2)
-                      ORDER BY index ${order} OFFSET $3 LIMIT $4) AS event) AS page`,
+                        ${onPage}) AS event) END AS events
+       FROM history, size`,
     [
       options.sessionId,
-      options.type === null ? null : toText(options.type),
+      options.organizationId,
       options.offset,
       options.limit,
       options.maxCharacters ?? MAX_INTEGER,
+      ...(type === null ? [] : [toText(type)]),
     ],
   );
-  return rows[0] ?? { events: null, total: 0, isTooLarge: false };
+  return rows[0] ?? null;
 }
+
+const HISTORY = "SELECT next_index AS total FROM sessions WHERE id = $1 AND organization_id = $2";
+const IS_ON_PAGE = "index >= page.start AND index < page.start + $4::int";
+
+const HISTORY_OF_TYPE = `
+  SELECT cardinality(indexes) AS total, indexes
+    FROM (SELECT ARRAY(SELECT index FROM events WHERE session_id = $1 AND type = $6 ORDER BY index) AS indexes
+            FROM sessions WHERE id = $1 AND organization_id = $2 OFFSET 0) AS typed`;
+/** Arrays count from 1. */
+const IS_ON_TYPED_PAGE = "index = ANY (page.indexes[greatest(page.start, 0) + 1 : page.start + $4::int])";
 
 /** The largest number of an `integer` of the database. */
 const MAX_INTEGER = 2_147_483_647;
@@ -138,11 +219,14 @@ export async function findAdvanced(
   db: Queryable,
   waiting: readonly { sessionId: string; cursor: number }[],
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `SELECT DISTINCT waiting.id FROM unnest($1::uuid[], $2::int[]) AS waiting (id, cursor)
-       LEFT JOIN sessions ON sessions.id = waiting.id
-      WHERE sessions.id IS NULL OR sessions.next_index > waiting.cursor`,
-    [waiting.map((entry) => entry.sessionId), waiting.map((entry) => entry.cursor)],
-  );
+  const { rows } = await db.query<{ id: string }>({
+    name: "find-advanced",
+    // The parts in a SELECT of their own and `OFFSET 0` are for the same plan as of the polls: one look by key for each.
+    text: `SELECT DISTINCT waiting.id
+             FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS waiting (id, cursor)
+             LEFT JOIN LATERAL (SELECT next_index FROM sessions WHERE id = waiting.id OFFSET 0) AS session ON true
+            WHERE next_index IS NULL OR next_index > waiting.cursor`,
+    values: [waiting.map((entry) => entry.sessionId), waiting.map((entry) => entry.cursor)],
+  });
   return rows.map((row) => row.id);
 }

@@ -1,15 +1,16 @@
 // The clocks of a session, all of them the database's: they follow from the state that an update leads to, so that no
 // command can forget one.
 import { isTerminal, type SessionStatus } from "../domain/session-state.ts";
+import type { AddValue } from "./prepared.ts";
 import type { SessionUpdate } from "./update-session.ts";
 
 /** The states in which a run's time passes. Waiting for results counts; idle and paused time does not. */
 const TIMED: ReadonlySet<SessionStatus> = new Set(["running", "awaiting_tool_results"]);
 
 /** The assignments that an update's new state makes necessary. */
-export function toClockAssignments(update: SessionUpdate): string[] {
+export function toClockAssignments(update: SessionUpdate, add: AddValue): string[] {
   const { status, pausedFrom } = update.patch;
-  const assignments = toTimeLimit(update);
+  const assignments = toTimeLimit(update, add);
   if (status === undefined) return assignments;
   assignments.push(
     `state_since = CASE WHEN status = '${status}' THEN state_since ELSE clock_timestamp() END`,
@@ -27,11 +28,10 @@ export function toClockAssignments(update: SessionUpdate): string[] {
   return assignments;
 }
 
-function toTimeLimit({ patch, finished, timeLeftMs }: SessionUpdate): string[] {
+function toTimeLimit({ patch, finished, timeLeftMs }: SessionUpdate, add: AddValue): string[] {
   const isTimed = patch.status !== undefined && TIMED.has(patch.status);
-  if (timeLeftMs !== undefined && isTimed)
-    return [`time_limit_at = clock_timestamp() + ${timeLeftMs} * interval '1 millisecond'`];
-  if (timeLeftMs !== undefined) return [`time_left_ms = ${timeLeftMs}`, "time_limit_at = NULL"];
+  if (timeLeftMs !== undefined && isTimed) return [`time_limit_at = ${inMs(timeLeftMs, add)}`];
+  if (timeLeftMs !== undefined) return [`time_left_ms = ${add(timeLeftMs)}`, "time_limit_at = NULL"];
   if (finished === "restarted") return ["time_left_ms = max_time_ms", "time_limit_at = NULL"];
   if (patch.status === undefined) return [];
   if (isTimed) {
@@ -44,4 +44,9 @@ function toTimeLimit({ patch, finished, timeLeftMs }: SessionUpdate): string[] {
        ELSE greatest(extract(epoch FROM time_limit_at - clock_timestamp()) * 1000, 0) END`,
     "time_limit_at = NULL",
   ];
+}
+
+/** The moment that is so many milliseconds away, by the database's clock. */
+export function inMs(ms: number, add: AddValue): string {
+  return `clock_timestamp() + ${add(ms)}::float8 * interval '1 millisecond'`;
 }

@@ -14,6 +14,8 @@ export type ForcedBy = "force_answer" | "max_time";
 export interface SessionRow {
   id: string;
   organizationId: string;
+  /** Another one after every change of the row, whoever made it: the transaction that wrote it. */
+  version: string;
   status: SessionStatus;
   /** The state underneath a pause, which the session goes back to; null when it is not paused. */
   pausedFrom: SessionStatus | null;
@@ -64,17 +66,18 @@ export const TIMER_AT = "LEAST(idle_until, time_limit_at)";
 
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
 export const SESSION_COLUMNS = `
-  id, organization_id AS "organizationId", status, paused_from AS "pausedFrom", pause_requested AS "pauseRequested",
-  last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
+  id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom",
+  pause_requested AS "pauseRequested", last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
   idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
   coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", ${TIMER_AT} AS "timerAt",
-  (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps, run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
+  (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps,
+  run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
   useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage`;
 
 /** Columns of {@link ClaimedSessionRow}. */
 export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps",
   repeat_limit AS "repeatLimit", error_limit AS "errorLimit", token_budget::float8 AS "tokenBudget", claims,
-  (extract(epoch FROM claimed_at - due_at) * 1000)::float8 AS "waitedMs"`;
+  (extract(epoch FROM clock_timestamp() - due_at) * 1000)::float8 AS "waitedMs"`;
 
 /** What a command may change in a session, by field. JSON fields are given as values. */
 export interface SessionPatch {

@@ -1,8 +1,11 @@
 // Tool calls: one row each, from the model's request to the answer that settles it.
 import type pg from "pg";
+import type { SessionKey } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { ToolRequest } from "../domain/tools.ts";
-import { toJsonText } from "./update-session.ts";
+import type { Queryable } from "./pool.ts";
+import { prepared } from "./prepared.ts";
+import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
 
 /** A stored call. `answered`: a result of the caller. `withdrawn`: settled by the server instead. */
 export interface ToolCallRow {
@@ -13,26 +16,10 @@ export interface ToolCallRow {
   contentHash: Buffer | null;
 }
 
-/** Stores the calls of one step, in the model's order. */
-export async function insertToolCalls(
-  tx: pg.ClientBase,
-  sessionId: string,
-  step: number,
-  calls: readonly ToolRequest[],
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO tool_calls (session_id, id, step, position, tool_name, args)
-     SELECT $1, call.id, $2, call.position - 1, call.tool_name, call.args::json
-       FROM unnest($3::text[], $4::text[], $5::text[])
-            WITH ORDINALITY AS call (id, tool_name, args, position)`,
-    [
-      sessionId,
-      step,
-      calls.map((call) => call.id),
-      calls.map((call) => call.tool_name),
-      calls.map((call) => toJsonText(call.args)),
-    ],
-  );
+/** How posted results name the calls that they are for. */
+export interface NamedCalls {
+  ids: string[];
+  toolNames: string[];
 }
 
 /**
@@ -42,15 +29,48 @@ export async function insertToolCalls(
 export async function readToolCalls(
   tx: pg.ClientBase,
   sessionId: string,
-  named: { ids: string[]; toolNames: string[] },
+  named: NamedCalls,
 ): Promise<ToolCallRow[]> {
   const { rows } = await tx.query<ToolCallRow>(
-    `SELECT id, tool_name AS "toolName", args, state, content_hash AS "contentHash" FROM tool_calls
-      WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2) OR tool_name = ANY($3))
-      ORDER BY step, position`,
-    [sessionId, named.ids, named.toolNames],
+    prepared(
+      `SELECT id, tool_name AS "toolName", args, state, content_hash AS "contentHash" FROM tool_calls
+        WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2) OR tool_name = ANY($3))
+        ORDER BY step, position`,
+      [sessionId, named.ids, named.toolNames],
+    ),
   );
   return rows;
+}
+
+/** A session and the calls that posted results can mean, as of one moment and without a lock. */
+export async function readSessionWithCalls(
+  db: Queryable,
+  key: SessionKey,
+  named: NamedCalls,
+): Promise<{ session: SessionRow; calls: ToolCallRow[] } | null> {
+  const { rows } = await db.query<SessionRow & { calls: JsonCall[] | null }>(
+    prepared(
+      `SELECT ${SESSION_COLUMNS},
+              (SELECT json_agg(json_build_object(
+                        'id', call.id, 'toolName', tool_name, 'args', args, 'state', state,
+                        'contentHash', encode(content_hash, 'hex')) ORDER BY step, position)
+                 FROM tool_calls AS call
+                WHERE session_id = $1 AND (state = 'pending' OR call.id = ANY($3) OR tool_name = ANY($4))) AS calls
+         FROM sessions WHERE id = $1 AND organization_id = $2`,
+      [key.sessionId, key.organizationId, named.ids, named.toolNames],
+    ),
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const { calls, ...session } = row;
+  return { session, calls: (calls ?? []).map(toToolCallRow) };
+}
+
+/** A call in JSON, which has no bytes. */
+type JsonCall = Omit<ToolCallRow, "contentHash"> & { contentHash: string | null };
+
+function toToolCallRow({ contentHash, ...call }: JsonCall): ToolCallRow {
+  return { ...call, contentHash: contentHash === null ? null : Buffer.from(contentHash, "hex") };
 }
 
 /** The pending calls of a session, in the order the model asked. */
@@ -58,33 +78,13 @@ export async function readPendingCalls(tx: pg.ClientBase, sessionId: string): Pr
   return readToolCalls(tx, sessionId, { ids: [], toolNames: [] });
 }
 
-/** Settles calls: with the hash of the answer's content, or withdrawn without one. */
-export async function settleToolCalls(
-  tx: pg.ClientBase,
-  sessionId: string,
-  state: "answered" | "withdrawn",
-  settled: readonly { id: string; contentHash: Buffer | null }[],
-): Promise<void> {
+/** Settles calls without an answer: nobody is asked for one any more. */
+export async function withdrawToolCalls(tx: pg.ClientBase, sessionId: string, ids: string[]): Promise<void> {
   await tx.query(
-    `UPDATE tool_calls SET state = $2, content_hash = settled.content_hash, settled_at = clock_timestamp()
-       FROM unnest($3::text[], $4::bytea[]) AS settled (id, content_hash)
-      WHERE tool_calls.session_id = $1 AND tool_calls.id = settled.id AND tool_calls.state = 'pending'`,
-    [sessionId, state, settled.map((call) => call.id), settled.map((call) => call.contentHash)],
+    `UPDATE tool_calls SET state = 'withdrawn', settled_at = clock_timestamp()
+      WHERE session_id = $1 AND id = ANY($2) AND state = 'pending'`,
+    [sessionId, ids],
   );
-}
-
-/** Remembers the first result that came for a withdrawn call. */
-export async function keepLateHash(
-  tx: pg.ClientBase,
-  sessionId: string,
-  id: string,
-  contentHash: Buffer,
-): Promise<void> {
-  await tx.query("UPDATE tool_calls SET content_hash = $3 WHERE session_id = $1 AND id = $2", [
-    sessionId,
-    id,
-    contentHash,
-  ]);
 }
 
 /** A stored call in the wire's shape. */

@@ -1,10 +1,11 @@
-import type pg from "pg";
 import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
 import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
-import { toText } from "../domain/text.ts";
-import { toClockAssignments } from "./session-clocks.ts";
+import type { ToolRequest } from "../domain/tools.ts";
+import type { Queryable } from "./pool.ts";
+import { type AddValue, prepared } from "./prepared.ts";
+import { toAssignments } from "./session-assignments.ts";
 import { type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
 /**
@@ -18,6 +19,16 @@ export interface SessionUpdate {
   patch: SessionPatch;
   events: NewEvent[];
   due: Due;
+  /** Calls that the step asked for, in the model's order. */
+  calls?: readonly ToolRequest[];
+  /** Pending calls that are answered, with the hashes of their answers. */
+  answered?: readonly HashedCall[];
+  /** Withdrawn calls of which a first result came. */
+  late?: readonly HashedCall[];
+  /** Waiting messages that leave their place, as the events say. */
+  takenMessages?: readonly string[];
+  /** Gives the step to a worker. */
+  claim?: { worker: string; leaseMs: number };
   /** Ends the current worker's claim: its token fits no more. */
   releaseLease?: boolean;
   startedNow?: boolean;
@@ -27,6 +38,12 @@ export interface SessionUpdate {
   answerIsOld?: boolean;
   /** Sets what is left of the run's time, in milliseconds. */
   timeLeftMs?: number;
+}
+
+/** A call, and a hash of what was answered to it. */
+export interface HashedCall {
+  id: string;
+  contentHash: Buffer;
 }
 
 /** What others must hear of a change once it is committed. */
@@ -45,110 +62,129 @@ export interface SessionChange {
   move?: SessionMove | null;
 }
 
-/** How each field of a patch is stored. */
-const COLUMNS: Record<keyof SessionPatch | "previousAnswer", { column: string; isJson: boolean }> = {
-  status: { column: "status", isJson: false },
-  pausedFrom: { column: "paused_from", isJson: false },
-  pauseRequested: { column: "pause_requested", isJson: false },
-  lastStep: { column: "last_step", isJson: false },
-  steps: { column: "steps", isJson: false },
-  runSteps: { column: "run_steps", isJson: false },
-  runTokens: { column: "run_tokens", isJson: false },
-  corrections: { column: "corrections", isJson: false },
-  nudges: { column: "nudges", isJson: false },
-  uselessSteps: { column: "useless_steps", isJson: false },
-  modelFailures: { column: "model_failures", isJson: false },
-  usage: { column: "usage", isJson: true },
-  answer: { column: "answer", isJson: true },
-  previousAnswer: { column: "previous_answer", isJson: true },
-  answerText: { column: "answer_text", isJson: false },
-  outcome: { column: "outcome", isJson: false },
-  error: { column: "error", isJson: false },
-  errorCode: { column: "error_code", isJson: false },
-  reason: { column: "reason", isJson: false },
-};
+/** A change that was written, and what it made of the row. */
+export interface WrittenChange {
+  change: SessionChange;
+  row: Pick<SessionRow, "version" | "timerAt">;
+}
 
 /**
- * Appends events and changes the row in one statement, so that neither is ever seen without the other.
- * The caller holds the row's lock; the events' indexes come from the locked row.
+ * Changes a session whose row the caller has locked.
  *
  * @returns what to announce after the commit
  */
 export async function updateSession(
-  tx: pg.ClientBase,
+  tx: Queryable,
   session: SessionRow,
   update: SessionUpdate,
 ): Promise<SessionChange> {
-  const values: unknown[] = [
-    session.id,
-    session.nextIndex,
-    update.events.map((event) => event.type),
-    update.events.map((event) => toJsonText(event.data)),
-    update.events.map((event) => (event.internal ? toJsonText(event.internal) : null)),
-  ];
-  const assignments = [
-    `next_index = next_index + ${update.events.length}`,
-    "last_activity_at = clock_timestamp()",
-    ...toAssignments(update, values),
-  ];
-  const { rows } = await tx.query<{ at: Date | null; delayMs: number; dueInMs: number | null }>(
-    `WITH appended AS (
-       INSERT INTO events (session_id, index, type, data, internal)
-       SELECT $1, $2 + event.position - 1, event.type, event.data::json, event.internal::json
-         FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS event (type, data, internal, position)
-     )
-     UPDATE sessions SET ${assignments.join(", ")} WHERE id = $1
-     RETURNING ${TIMER_AT} AS at, (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
-               (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`,
-    values,
-  );
-  const { at = null, delayMs = 0, dueInMs = null } = rows[0] ?? {};
-  const isTimerNew = at !== null && at.getTime() !== session.timerAt?.getTime();
-  return {
+  const written = await updateUnchanged(tx, session, update);
+  if (!written) throw new Error(`Session ${session.id} has changed under its lock.`);
+  return written.change;
+}
+
+/**
+ * Changes a session if it is as it was when it was read: its row, the calls, the messages and the events that belong to
+ * it go into the database in one statement, so that none is ever seen without the others. The statement waits for no
+ * lock, and outside of a transaction it is one of its own, committed when this resolves.
+ *
+ * @returns null when the row has changed, is gone, or is locked; nothing was written
+ */
+export async function updateUnchanged(
+  db: Queryable,
+  session: SessionRow,
+  update: SessionUpdate,
+): Promise<WrittenChange | null> {
+  const { text, values } = toStatement(session, update);
+  const { rows } = await db.query<{
+    version: string;
+    at: Date | null;
+    delayMs: number;
+    dueInMs: number | null;
+  }>(prepared(text, values));
+  const [row] = rows;
+  if (!row) return null;
+  const isTimerNew = row.at !== null && row.at.getTime() !== session.timerAt?.getTime();
+  const change = {
     sessionId: session.id,
     organizationId: session.organizationId,
-    fence: update.releaseLease ? session.fence + 1 : session.fence,
-    due: toDueJob(update.due, dueInMs),
-    timer: isTimerNew ? { at, delayMs } : null,
+    fence: session.fence + (update.releaseLease ? 1 : 0) + (update.claim ? 1 : 0),
+    due: toDueJob(update.due, row.dueInMs),
+    timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
     move: toSessionMove(session, update.patch),
   };
+  return { change, row: { version: row.version, timerAt: row.at } };
 }
 
-function toAssignments(update: SessionUpdate, values: unknown[]): string[] {
-  const { patch, due, finished } = update;
-  const assignments = (Object.keys(patch) as (keyof SessionPatch)[]).map((field) => {
-    // An answer that is old when it is written is the previous one at once.
-    const { column, isJson } = COLUMNS[field === "answer" && update.answerIsOld ? "previousAnswer" : field];
-    const value = patch[field] ?? null;
-    values.push(
-      isJson && value !== null ? toJsonText(value) : typeof value === "string" ? toText(value) : value,
-    );
-    return `${column} = $${values.length}`;
-  });
-  assignments.push(...toClockAssignments(update));
-  assignments.push(...toDueAssignments(due));
-  if (update.releaseLease)
-    assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL", "worker = NULL");
-  if (update.startedNow) assignments.push("started_at = coalesce(started_at, clock_timestamp())");
-  if (finished === "now") assignments.push("finished_at = clock_timestamp()");
-  if (finished === "restarted") assignments.push("finished_at = NULL");
-  if (update.answerIsOld) {
-    assignments.push("answer = NULL");
-    if (patch.answer === undefined) assignments.push("previous_answer = coalesce(answer, previous_answer)");
+/** Only a row of this version counts, and the events' indexes come from it. */
+const TARGET = `target AS MATERIALIZED (
+  SELECT id AS target_id, next_index AS start FROM sessions
+   WHERE id = $1 AND xmin = $2::text::xid FOR NO KEY UPDATE SKIP LOCKED)`;
+
+function toStatement(session: SessionRow, update: SessionUpdate): { text: string; values: unknown[] } {
+  const values: unknown[] = [session.id, session.version];
+  const add = (value: unknown) => `$${values.push(value)}`;
+  const assignments = toAssignments(update, add);
+  const parts = [TARGET];
+  if (update.events.length > 0) {
+    assignments.push(`next_index = next_index + ${add(update.events.length)}::int`);
+    parts.push(`appended AS (${toEventsInsert(update.events, add)})`);
   }
-  return assignments;
+  if (update.calls?.length) parts.push(`asked AS (${toCallsInsert(update.calls, session.steps, add)})`);
+  if (update.answered?.length) parts.push(`answered AS (${toAnswers(update.answered, add)})`);
+  if (update.late?.length) parts.push(`late AS (${toLateHashes(update.late, add)})`);
+  if (update.takenMessages?.length) parts.push(`taken AS (${toTaken(update.takenMessages, add)})`);
+  const text = `WITH ${parts.join(",\n")}
+    UPDATE sessions SET ${["last_activity_at = clock_timestamp()", ...assignments].join(", ")}
+      FROM target WHERE id = target_id
+    RETURNING xmin::text AS version, ${TIMER_AT} AS at,
+              (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
+              (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`;
+  return { text, values };
 }
 
-function toDueAssignments(due: Due): string[] {
-  const inMs = (ms: number) => `clock_timestamp() + ${ms} * interval '1 millisecond'`;
-  if (due === "unchanged") return [];
-  if (due === "now") return ["due_at = clock_timestamp()"];
-  if (due === "not") return ["due_at = NULL", "held_due_at = NULL"];
-  if (due === "hold") return ["held_due_at = due_at", "due_at = NULL"];
-  if (due === "resume") return [`due_at = greatest(held_due_at, clock_timestamp())`, "held_due_at = NULL"];
-  if ("holdInMs" in due) return [`held_due_at = ${inMs(due.holdInMs)}`, "due_at = NULL"];
-  return [`due_at = ${inMs(due.inMs)}`];
+function toEventsInsert(events: readonly NewEvent[], add: AddValue): string {
+  const types = add(events.map((event) => event.type));
+  const data = add(events.map((event) => toJsonText(event.data)));
+  const internal = add(events.map((event) => (event.internal ? toJsonText(event.internal) : null)));
+  return `INSERT INTO events (session_id, index, type, data, internal)
+    SELECT target_id, start + event.position - 1, event.type, event.data::json, event.internal::json
+      FROM target, unnest(${types}::text[], ${data}::text[], ${internal}::text[])
+           WITH ORDINALITY AS event (type, data, internal, position)`;
+}
+
+function toCallsInsert(calls: readonly ToolRequest[], step: number, add: AddValue): string {
+  const ids = add(calls.map((call) => call.id));
+  const toolNames = add(calls.map((call) => call.tool_name));
+  const args = add(calls.map((call) => toJsonText(call.args)));
+  return `INSERT INTO tool_calls (session_id, id, step, position, tool_name, args)
+    SELECT target_id, call.id, ${add(step)}::int, call.position - 1, call.tool_name, call.args::json
+      FROM target, unnest(${ids}::text[], ${toolNames}::text[], ${args}::text[])
+           WITH ORDINALITY AS call (id, tool_name, args, position)`;
+}
+
+function toAnswers(calls: readonly HashedCall[], add: AddValue): string {
+  return `UPDATE tool_calls
+      SET state = 'answered', content_hash = answer.content_hash, settled_at = clock_timestamp()
+     FROM target, ${toHashes(calls, add)} AS answer (id, content_hash)
+    WHERE session_id = target_id AND tool_calls.id = answer.id AND state = 'pending'`;
+}
+
+function toLateHashes(calls: readonly HashedCall[], add: AddValue): string {
+  return `UPDATE tool_calls SET content_hash = result.content_hash
+     FROM target, ${toHashes(calls, add)} AS result (id, content_hash)
+    WHERE session_id = target_id AND tool_calls.id = result.id`;
+}
+
+function toHashes(calls: readonly HashedCall[], add: AddValue): string {
+  const hashes = calls.map((call) => call.contentHash);
+  return `unnest(${add(calls.map((call) => call.id))}::text[], ${add(hashes)}::bytea[])`;
+}
+
+function toTaken(ids: readonly string[], add: AddValue): string {
+  return `DELETE FROM waiting_messages USING target
+    WHERE session_id = target_id AND waiting_messages.id = ANY(${add(ids)}::bigint[])`;
 }
 
 /** What is queued after a change: a step at once, or after a wait. */

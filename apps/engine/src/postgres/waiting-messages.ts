@@ -1,7 +1,14 @@
 // Messages that wait for a step boundary. They are rows, not events, until a step takes them up.
 import type pg from "pg";
 import type { UserMessage } from "../domain/messages.ts";
+import { prepared } from "./prepared.ts";
 import { toJsonText } from "./update-session.ts";
+
+/** A message that waits for a step boundary. */
+export interface WaitingMessage {
+  id: string;
+  message: UserMessage;
+}
 
 /** Stores messages, in order. */
 export async function insertMessages(
@@ -17,20 +24,18 @@ export async function insertMessages(
   );
 }
 
-/** Takes every waiting message out, oldest first. */
-export async function takeMessages(tx: pg.ClientBase, sessionId: string): Promise<UserMessage[]> {
-  const { rows } = await tx.query<{ id: string; message: UserMessage }>(
-    "DELETE FROM waiting_messages WHERE session_id = $1 RETURNING id, message",
-    [sessionId],
+/** The waiting messages, oldest first. */
+export async function readMessages(tx: pg.ClientBase, sessionId: string): Promise<WaitingMessage[]> {
+  const { rows } = await tx.query<WaitingMessage>(
+    prepared("SELECT id::text, message FROM waiting_messages WHERE session_id = $1 ORDER BY id", [sessionId]),
   );
-  // DELETE returns rows in no promised order.
-  return rows.sort((a, b) => Number(BigInt(a.id) - BigInt(b.id))).map((row) => row.message);
+  return rows;
 }
 
 /** True when a message waits that no step has seen. */
 export async function hasWaitingMessages(tx: pg.ClientBase, sessionId: string): Promise<boolean> {
-  const { rowCount } = await tx.query("SELECT FROM waiting_messages WHERE session_id = $1 LIMIT 1", [
-    sessionId,
-  ]);
+  const { rowCount } = await tx.query(
+    prepared("SELECT FROM waiting_messages WHERE session_id = $1 LIMIT 1", [sessionId]),
+  );
   return rowCount === 1;
 }

@@ -1,7 +1,7 @@
 import { type AgentDefinition, RESERVED_NAMESPACE, SYSTEM_ORGANIZATION } from "../domain/agents.ts";
 import { TandemError } from "../domain/errors.ts";
 import type { Engine } from "../engine.ts";
-import { readDefinitions } from "../postgres/agents.ts";
+import { readDefinition } from "../postgres/agents.ts";
 
 /** Finds an agent that the organization can see: its own, or a built-in one. Null when there is none. */
 export async function findAgent(
@@ -11,13 +11,9 @@ export async function findAgent(
 ): Promise<AgentDefinition | null> {
   if (name.includes("\u0000")) return null;
   const owner = name.startsWith(RESERVED_NAMESPACE)
-    ? { organization: { name: SYSTEM_ORGANIZATION } }
+    ? { organizationName: SYSTEM_ORGANIZATION }
     : { organizationId };
-  const row = await engine.catalogue.agent.findFirst({
-    where: { ...owner, name },
-    select: { id: true },
-  });
-  return row ? ((await readDefinitions(engine.pool, [row.id]))?.get(row.id) ?? null) : null;
+  return readDefinition(engine.pool, owner, name);
 }
 
 /** Like {@link findAgent}, and throws `agent_not_found` when there is none. */

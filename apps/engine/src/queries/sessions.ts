@@ -2,13 +2,7 @@
 import { TandemError } from "../domain/errors.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
-import {
-  type ChangesRow,
-  type EventPageOptions,
-  type EventPageRow,
-  readChanges,
-  readEventPage,
-} from "../postgres/read-events.ts";
+import { type EventPageOptions, type EventPageRow, readEventPage } from "../postgres/read-events.ts";
 import { readSession, readStatus, type SessionView, type StatusRow } from "../postgres/read-sessions.ts";
 import { refusePage } from "./refuse-page.ts";
 
@@ -22,14 +16,6 @@ export async function getStatus(engine: Engine, key: SessionKey): Promise<Status
   return (await readStatus(engine.pool, key.organizationId, key.sessionId)) ?? notFound(key);
 }
 
-/** The session's state and its events from a cursor on, as of one moment. */
-export async function getChanges(
-  engine: Engine,
-  key: SessionKey & { fromIndex: number; limit: number | null },
-): Promise<ChangesRow> {
-  return (await readChanges(engine.pool, key)) ?? notFound(key);
-}
-
 /**
  * One page of the session's history.
  *
@@ -39,8 +25,7 @@ export async function getEventPage(
   engine: Engine,
   key: SessionKey & EventPageOptions,
 ): Promise<EventPageRow> {
-  await getStatus(engine, key);
-  const page = await readEventPage(engine.pool, key);
+  const page = (await readEventPage(engine.pool, key)) ?? notFound(key);
   return page.isTooLarge ? refusePage() : page;
 }
 

@@ -171,7 +171,12 @@ function postgresBackend(options: StepQueueOptions): Backend {
     max: QUEUE_POOL_MAX,
     application_name: "tandem-queue",
     query_timeout: STATEMENT_TIMEOUT_MS,
-    options: `-c search_path=${QUEUE_SCHEMA} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+    options: [
+      `-c search_path=${QUEUE_SCHEMA}`,
+      `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+      // A job that the database loses in a crash is put back by the sweep: nobody waits for a disk on its account.
+      "-c synchronous_commit=off",
+    ].join(" "),
     keepAlive: true,
   });
   pool.on("error", ({ message }) => {

@@ -7,8 +7,8 @@ import { createWake, type Wake } from "./wake.ts";
 /** How long to wait before a broken listening connection is opened anew, in milliseconds. */
 const RECONNECT_MS = 500;
 
-/** Wake-ups by `LISTEN` and `NOTIFY`: one connection of its own to listen, the pool to notify. */
-export function createPostgresWake(options: { url: string; pool: pg.Pool; log: Logger }): Wake {
+/** Wake-ups by `LISTEN` and `NOTIFY`, on one connection of their own. */
+export function createPostgresWake(options: { url: string; log: Logger }): Wake {
   return createWake((onMessage) => {
     let client: pg.Client | null = null;
     let isClosed = false;
@@ -29,6 +29,8 @@ export function createPostgresWake(options: { url: string; pool: pg.Pool; log: L
       if (isClosed || client !== lost) return;
       options.log.warn({ err: error }, "the wake-up connection broke; opening it again");
       client = null;
+      // One that does not answer would hold what is sent for ever.
+      lost.end().catch(() => undefined);
       listening = reconnect();
     };
     const reconnect = async (): Promise<void> => {
@@ -48,7 +50,16 @@ export function createPostgresWake(options: { url: string; pool: pg.Pool; log: L
     let listening = reconnect();
 
     return {
-      send: (payload) => notify(options.pool, payload),
+      // While the connection is opened anew, what is to be sent waits: nobody else can tell of it.
+      async send(payload) {
+        await listening;
+        const used = client;
+        if (!used) throw new Error("the wake-up connection is closed");
+        await notify(used, payload).catch((error: Error) => {
+          lose(used, error);
+          throw error;
+        });
+      },
       async ready() {
         await listening;
       },

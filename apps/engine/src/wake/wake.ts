@@ -7,8 +7,14 @@ import type { Logger } from "pino";
 export interface Wake {
   /** Tells every process that these sessions changed. Never throws; ids of one turn of the event loop go together. */
   publish(sessionId: string): void;
-  /** Calls back for every wake-up, this process's own included. Returns the way to stop. */
-  subscribe(listener: (sessionId: string) => void): () => void;
+  /**
+   * Calls back for every wake-up, this process's own included, or for those of one session. Returns the way to stop.
+   */
+  subscribe(listener: (sessionId: string) => void, sessionId?: string): () => void;
+  /** Sends a note to every other process, by the same way and in order with the wake-ups. It may be lost too. */
+  send(note: string): void;
+  /** Calls back for every note of another process. Returns the way to stop. */
+  receive(listener: (note: string) => void): () => void;
   /** Resolves when wake-ups of other processes arrive; rejects when the channel is out of reach. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -21,47 +27,71 @@ export interface WakeTransport {
   close(): Promise<void>;
 }
 
-/** Most ids in one message: 100 UUIDs stay below half of the 8,000 bytes of a Postgres notification. */
-const MAX_IDS_PER_MESSAGE = 100;
+/** Most ids and notes in one message: with 75 bytes each they stay below the 8,000 of a Postgres notification. */
+const MAX_ENTRIES_PER_MESSAGE = 100;
+
+/** What tells a note from an id. Notes hold no comma. */
+const NOTE_MARK = "!";
 
 /** Makes a {@link Wake} over a transport. Listeners of this process hear at once, without the round trip. */
 export function createWake(
   connect: (onMessage: (payload: string) => void) => WakeTransport,
   log: Logger,
 ): Wake {
-  const listeners = new Set<(sessionId: string) => void>();
+  // Those of one session are found by its id: a wake-up costs the same however many sessions are listened to.
+  const listeners = new Map<string | undefined, Set<(sessionId: string) => void>>();
+  const receivers = new Set<(note: string) => void>();
   const deliver = (ids: Iterable<string>) => {
-    for (const id of ids) for (const listener of listeners) listener(id);
+    for (const id of ids) {
+      for (const listener of listeners.get(undefined) ?? []) listener(id);
+      for (const listener of listeners.get(id) ?? []) listener(id);
+    }
   };
   // Our own messages come back to us; their listeners have heard already.
   const self = randomUUID().slice(0, 8);
   const transport = connect((payload) => {
-    const [sender, ...ids] = payload.split(",");
-    if (sender !== self) deliver(ids);
+    const [sender, ...entries] = payload.split(",");
+    if (sender === self) return;
+    for (const entry of entries) {
+      if (!entry.startsWith(NOTE_MARK)) deliver([entry]);
+      else for (const receiver of receivers) receiver(entry.slice(NOTE_MARK.length));
+    }
   });
   let outgoing = new Set<string>();
   let isFlushing: Promise<void> = Promise.resolve();
 
   const flush = async () => {
-    const ids = [...outgoing];
+    const entries = [...outgoing];
     outgoing = new Set();
-    for (let start = 0; start < ids.length; start += MAX_IDS_PER_MESSAGE) {
+    for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_MESSAGE) {
       await transport
-        .send([self, ...ids.slice(start, start + MAX_IDS_PER_MESSAGE)].join(","))
+        .send([self, ...entries.slice(start, start + MAX_ENTRIES_PER_MESSAGE)].join(","))
         .catch((error: unknown) => {
           log.warn({ err: error }, "wake-ups were not sent; waiting clients find out at their next look");
         });
     }
   };
+  const put = (entry: string) => {
+    if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
+    outgoing.add(entry);
+  };
   return {
     publish(sessionId) {
       deliver([sessionId]);
-      if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
-      outgoing.add(sessionId);
+      put(sessionId);
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    subscribe(listener, sessionId) {
+      const others = listeners.get(sessionId) ?? new Set();
+      listeners.set(sessionId, others.add(listener));
+      return () => {
+        others.delete(listener);
+        if (others.size === 0 && listeners.get(sessionId) === others) listeners.delete(sessionId);
+      };
+    },
+    send: (note) => put(`${NOTE_MARK}${note}`),
+    receive(listener) {
+      receivers.add(listener);
+      return () => receivers.delete(listener);
     },
     ready: () => transport.ready(),
     async close() {

@@ -843,7 +843,7 @@ export type QuotaStatus = {
 export type PageSessionSummary = {
     items: Array<SessionSummary>;
     /**
-     * How many there are in all.
+     * How many there are in all. Exact without filters, on the last page, and up to 10,000. Of more that fit a filter it is an estimate, above 10,000 and never less than what the page shows: reading on until `page * size >= total` misses none.
      */
     total: number;
     /**
@@ -1033,7 +1033,7 @@ export type ListSessionsData = {
          */
         schedule_id?: string;
         /**
-         * Text in the first message or the answer, ignoring case.
+         * Text in the first message or the answer, ignoring case. Looks at the newest 100,000 sessions that the other filters leave; `created_before` looks further back.
          */
         search?: string;
         created_before?: string;

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { ChangesRow } from "@tandem/engine/postgres/read-events";
-import { getChanges } from "@tandem/engine/queries/sessions";
+import { createChangesReader } from "@tandem/engine/queries/changes-reader";
 import type { FastifyReply } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOf, noContent } from "../../schemas/errors.ts";
@@ -34,6 +34,7 @@ const Query = Type.Object({
 
 /** `GET /sessions/{id}/changes`: the long poll. Subscribe, read, wait, read again: nothing falls between. */
 export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext): void {
+  const reader = createChangesReader(engine);
   app.route({
     method: "GET",
     url: "/api/v2/sessions/:id/changes",
@@ -65,9 +66,9 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         fromIndex,
         limit: withEvents ? limit : 0,
       };
-      const read = () => getChanges(engine, key);
+      const read = () => reader.read(key);
       if (waitS === 0) return sendChanges(reply, await read(), fromIndex);
-      const row = await waitForNews({
+      const news = await waitForNews({
         waiters,
         sessionId: key.sessionId,
         cursor: fromIndex,
@@ -75,14 +76,34 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         read,
         response: reply.raw,
       });
-      return row ? sendChanges(reply, row, fromIndex) : reply.hijack();
+      if (news === "gone") return reply.hijack();
+      return news === "nothing new" ? sendNothingNew(reply, fromIndex) : sendChanges(reply, news, fromIndex);
     },
   });
 }
 
+function sendNothingNew(reply: FastifyReply, fromIndex: number) {
+  return reply.code(204).header("etag", `"${fromIndex}"`).send();
+}
+
 function sendChanges(reply: FastifyReply, row: ChangesRow, fromIndex: number) {
-  if (!hasNews(row, fromIndex)) return reply.code(204).header("etag", `"${fromIndex}"`).send();
-  return reply.type("application/json; charset=utf-8").send(toChangesJson(row, fromIndex));
+  if (!hasNews(row, fromIndex)) return sendNothingNew(reply, fromIndex);
+  return reply.type("application/json; charset=utf-8").send(toBody(row, fromIndex));
+}
+
+/** Bodies by the row that they were made of. */
+const bodies = new WeakMap<ChangesRow, string | Buffer>();
+
+/**
+ * The body of a reply. Polls that were read together share their row, and asked from the same index: they share the
+ * body's bytes too, however many and slow their connections are. One alone goes out as text, in one piece with its head.
+ */
+function toBody(row: ChangesRow, fromIndex: number): string | Buffer {
+  const made = bodies.get(row);
+  if (Buffer.isBuffer(made)) return made;
+  const body = made === undefined ? toChangesJson(row, fromIndex) : Buffer.from(made);
+  bodies.set(row, body);
+  return body;
 }
 
 /** The reply as JSON text: events, answer and usage are passed on as they are stored. */

@@ -22,7 +22,11 @@ const Query = Type.Object({
   parent_session_id: Type.Optional(Type.String()),
   schedule_id: Type.Optional(Type.String({ format: "uuid", description: "Sessions of one schedule." })),
   search: Type.Optional(
-    Type.String({ description: "Text in the first message or the answer, ignoring case." }),
+    Type.String({
+      description:
+        "Text in the first message or the answer, ignoring case. Looks at the newest 100,000 sessions that the other " +
+        "filters leave; `created_before` looks further back.",
+    }),
   ),
   created_before: Type.Optional(timestamp()),
   created_after: Type.Optional(timestamp()),

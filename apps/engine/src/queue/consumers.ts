@@ -1,0 +1,42 @@
+// Which workers of other processes take steps just now, as far as they have said so lately.
+
+/** The workers that this process knows of. */
+export interface Consumers {
+  /** Remembers what a worker has said: that it takes steps, or that it is full. */
+  heard(id: string, state: "free" | "full"): void;
+  /** Forgets a worker, until it is heard of again. */
+  forget(id: string): void;
+  /** One that takes steps, each in its turn; null when there is none. */
+  choose(): string | null;
+}
+
+/** How often a worker says that it is there, in milliseconds. */
+export const PRESENCE_MS = 1_000;
+
+/** How long a worker is trusted that says nothing, in milliseconds: it may have died. */
+const TRUST_MS = 3 * PRESENCE_MS;
+
+/** Knows of no worker yet. */
+export function createConsumers(): Consumers {
+  const known = new Map<string, { isFree: boolean; until: number }>();
+  return {
+    heard(id, state) {
+      const entry = { isFree: state === "free", until: performance.now() + TRUST_MS };
+      // One that was there before keeps its turn.
+      known.set(id, entry);
+    },
+    forget: (id) => void known.delete(id),
+    choose() {
+      const now = performance.now();
+      for (const [id, entry] of known) {
+        if (entry.until < now) known.delete(id);
+        else if (entry.isFree) {
+          known.delete(id);
+          known.set(id, entry);
+          return id;
+        }
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// Offers a due step straight to a worker with a free slot, of this process or another one, and queues what nobody takes.
+// Claims decide who runs a step, so an offer may be lost, come late, or come twice.
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import type { DueStep } from "../postgres/leases.ts";
+import type { Wake } from "../wake/wake.ts";
+import { createConsumers, PRESENCE_MS } from "./consumers.ts";
+import { createSlots } from "./slots.ts";
+import type { StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
+
+/** What {@link offerSteps} works with. */
+export interface OfferOptions {
+  queue: StepQueue;
+  /** Carries the offers to other processes. */
+  wake: Pick<Wake, "send" | "receive">;
+  /** Of these steps, those that are still to be claimed. */
+  findUnclaimed: (steps: DueStep[]) => Promise<DueStep[]>;
+  log: Logger;
+}
+
+/** How long an offer stands before the step is queued, in milliseconds. A worker takes one within a few. */
+const OFFER_MS = 100;
+
+/** How often a worker that is full, or no more, says so at most, in milliseconds. */
+const STATE_MS = 50;
+
+/** The workers of this process. */
+interface LocalConsumer {
+  id: string;
+  /** Runs the step if there is a free slot. */
+  tryRun(step: DueStep): boolean;
+}
+
+/** A step that was offered to a worker of another process. */
+interface Offer {
+  step: DueStep;
+  consumer: string;
+  until: number;
+}
+
+/**
+ * The queue with a shorter way for steps that are due now. What is delayed, what was put back, and timers take the
+ * queue, and so does a step while no worker is known to have a free slot.
+ */
+export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): StepQueue {
+  const consumers = createConsumers();
+  let local: LocalConsumer | null = null;
+  let offers: Offer[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let looking: Promise<void> = Promise.resolve();
+
+  const enqueue = (step: DueStep) =>
+    queue.add(step).catch((error: unknown) => {
+      log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
+    });
+  const receive = async (note: string) => {
+    const [kind, consumer = "", sessionId = "", fence = ""] = note.split(".");
+    if (kind === "free" || kind === "full") consumers.heard(consumer, kind);
+    else if (kind === "gone") consumers.forget(consumer);
+    else if (kind === "offer" && consumer === local?.id) {
+      const step = { sessionId, fence: Number(fence) };
+      if (!local.tryRun(step)) await enqueue(step);
+    }
+  };
+  const stopReceiving = wake.receive((note) => void receive(note));
+  wake.send("who");
+
+  /** Queues what was offered long enough ago and nobody has claimed. */
+  const look = async (now: number) => {
+    const old = offers.filter((offer) => offer.until <= now);
+    offers = offers.filter((offer) => offer.until > now);
+    if (old.length === 0) return;
+    const steps = old.map((offer) => offer.step);
+    const unclaimed = await findUnclaimed(steps).catch(() => steps);
+    const isUnclaimed = new Set(unclaimed.map(({ sessionId }) => sessionId));
+    for (const { step, consumer } of old) {
+      if (!isUnclaimed.has(step.sessionId)) continue;
+      consumers.forget(consumer);
+      await enqueue(step);
+    }
+  };
+  const lookLater = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      looking = looking.then(() => look(performance.now()));
+      if (offers.length > 0) lookLater();
+    }, OFFER_MS);
+  };
+
+  return {
+    ...queue,
+    async add(step, options = {}) {
+      const isDueNow = !options.delayMs && step.putBack === undefined;
+      if (isDueNow && local?.tryRun(step)) return;
+      const consumer = isDueNow ? consumers.choose() : null;
+      if (consumer === null) return queue.add(step, options);
+      wake.send(`offer.${consumer}.${step.sessionId}.${step.fence}`);
+      offers.push({ step, consumer, until: performance.now() + OFFER_MS });
+      lookLater();
+    },
+    consume(run, { concurrency }) {
+      const consumer = consumeDirectly({ queue, wake, log, run, concurrency });
+      local = consumer;
+      return {
+        close: () => {
+          local = null;
+          return consumer.close();
+        },
+      };
+    },
+    async close() {
+      if (timer) clearTimeout(timer);
+      stopReceiving();
+      await looking.then(() => look(Number.POSITIVE_INFINITY));
+      await queue.close();
+    },
+  };
+}
+
+/** Consumes the queue, and runs what is offered, both within the same slots. */
+function consumeDirectly(options: {
+  queue: StepQueue;
+  wake: OfferOptions["wake"];
+  log: Logger;
+  run: (job: StepJob) => Promise<void>;
+  concurrency: number;
+}): LocalConsumer & StepConsumer {
+  const { queue, wake, log, run, concurrency } = options;
+  const id = randomBytes(6).toString("hex");
+  const running = new Set<Promise<void>>();
+  const slots = createSlots(concurrency, () => {
+    stating ??= setTimeout(state, STATE_MS);
+  });
+  let stating: NodeJS.Timeout | null = null;
+  let isClosed = false;
+  const state = () => {
+    stating = null;
+    if (!isClosed) wake.send(`${slots.isFull ? "full" : "free"}.${id}`);
+  };
+  const presence = setInterval(state, PRESENCE_MS);
+  const stopReceiving = wake.receive((note) => {
+    if (note === "who") state();
+  });
+  state();
+
+  const consumer = queue.consume(
+    async (job) => {
+      // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
+      if (job.kind === "timer") return run(job);
+      await slots.take();
+      await run(job).finally(() => slots.release());
+    },
+    { concurrency },
+  );
+  return {
+    id,
+    tryRun(step) {
+      if (isClosed || !slots.tryTake()) return false;
+      const done = run({ ...step, kind: "step" })
+        .catch((error: unknown) => log.error({ err: error, session: step.sessionId }, "a step failed"))
+        .finally(() => {
+          running.delete(done);
+          slots.release();
+        });
+      running.add(done);
+      return true;
+    },
+    async close() {
+      isClosed = true;
+      clearInterval(presence);
+      if (stating) clearTimeout(stating);
+      stopReceiving();
+      wake.send(`gone.${id}`);
+      await Promise.all([consumer.close(), ...running]);
+    },
+  };
+}
