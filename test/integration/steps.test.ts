@@ -3,7 +3,9 @@ import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import { policyEvent } from "@tandem/engine/domain/events";
+import type { WorkerConfig } from "@tandem/worker/config";
 import { watchLease } from "@tandem/worker/lease";
+import { createModels } from "@tandem/worker/models/create-model";
 import { runStep } from "@tandem/worker/run-step";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,6 +45,12 @@ describe("a step", () => {
     claimStep(stack.engine, { sessionId, leaseMs, worker: "test" });
   const lapse = (sessionId: string) =>
     admin.query("UPDATE sessions SET lease_until = now() - interval '1 second' WHERE id = $1", [sessionId]);
+
+  const contextOf = (config: WorkerConfig) => ({
+    engine: stack.engine,
+    config,
+    modelOf: createModels(config.models),
+  });
 
   it("is claimed by one of many workers", async () => {
     const id = await create();
@@ -109,10 +117,7 @@ describe("a step", () => {
       startFakeModel(() => ({ hang: true })),
     );
     const config = { ...stack.config.worker, models: { compatible: { baseUrl: hanging.baseUrl } } };
-    const running = runStep(
-      { engine: stack.engine, config, worker: "leaving", stopping: stopping.signal },
-      id,
-    );
+    const running = runStep({ ...contextOf(config), worker: "leaving", stopping: stopping.signal }, id);
     await waitFor(() => hanging.requests.length === 1, { what: "the model request" });
     stopping.abort();
     await running;
@@ -151,10 +156,7 @@ describe("a step", () => {
   it("whose model cannot even be asked ends readably, and does not come back for ever", async () => {
     const id = await create();
     const config = { ...stack.config.worker, models: {} };
-    await runStep(
-      { engine: stack.engine, config, worker: "bare", stopping: new AbortController().signal },
-      id,
-    );
+    await runStep({ ...contextOf(config), worker: "bare", stopping: new AbortController().signal }, id);
     const done = await wire.until(id, "failed");
     expect(done.error).toContain("TANDEM_COMPATIBLE_BASE_URL");
   });

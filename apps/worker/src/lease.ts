@@ -7,6 +7,8 @@ export interface KeptLease {
   signal: AbortSignal;
   /** Prolongs the claim's lease from now on. */
   keep(claim: { fence: number; leaseMs: number }): void;
+  /** The model has answered: its request cannot be aborted any more. The lease is prolonged until the step is written. */
+  listenNoMore(): void;
   stop(): void;
 }
 
@@ -42,6 +44,7 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
       timer = setInterval(() => void check(() => renewLease(engine, kept)), leaseMs / 3);
       if (isWoken) look();
     },
+    listenNoMore: unsubscribe,
     stop() {
       clearInterval(timer);
       unsubscribe();

@@ -1,7 +1,7 @@
 // One step of a session: claim, model call, effects. Everything that can go wrong ends in a recorded outcome, in a
 // lost claim that writes nothing, or in a lease that lapses and is taken over.
 import { setTimeout as delay } from "node:timers/promises";
-import type { LanguageModelV3GenerateResult } from "@ai-sdk/provider";
+import type { LanguageModelV3, LanguageModelV3GenerateResult } from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
@@ -22,14 +22,16 @@ import {
 import { offerTools } from "./agent/offer-tools.ts";
 import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
-import { watchLease } from "./lease.ts";
-import { createModel, listSecrets } from "./models/create-model.ts";
+import { type KeptLease, watchLease } from "./lease.ts";
+import { listSecrets } from "./models/create-model.ts";
 import { type StepWatch, watchStep } from "./watch-step.ts";
 
 /** What a step runs with. */
 export interface StepContext {
   engine: Engine;
   config: WorkerConfig;
+  /** Finds a model by its id. */
+  modelOf: (id: string) => LanguageModelV3;
   /** Names this worker in the claims it holds. */
   worker: string;
   /** Aborted when the process must end before the step is through. */
@@ -50,18 +52,20 @@ export async function runStep(context: StepContext, sessionId: string): Promise<
     if (!step) return;
     lease.keep({ fence: step.session.fence, leaseMs });
     const watch = watchStep(engine.telemetry, step, beganMs);
-    await runClaimed({ ...context, watch }, step, lease.signal);
+    await runClaimed({ ...context, watch }, step, lease);
   } finally {
     lease.stop();
   }
 }
 
-async function runClaimed(context: WatchedContext, step: ClaimedStep, lost: AbortSignal): Promise<void> {
+async function runClaimed(context: WatchedContext, step: ClaimedStep, lease: KeptLease): Promise<void> {
   const { engine, stopping, watch } = context;
+  const lost = lease.signal;
   const claim = { sessionId: step.session.id, fence: step.session.fence };
   const scope = createAbortScope([lost, stopping]);
   try {
     const effects = await takeTurn(context, step, scope.signal);
+    lease.listenNoMore();
     const written = persist(scope.signal, () => write(engine, step, effects));
     const isWritten = await watch.write(effects, written);
     if (!isWritten) reportLost(context, claim);
@@ -126,18 +130,19 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
 
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
-  { engine, config, watch }: WatchedContext,
+  context: WatchedContext,
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
+  const { engine, config } = context;
   const { events } = step;
   if (events === null) return { error: HISTORY_TOO_LARGE, reason: "internal", retryInMs: null };
   const isLast = findLastStep(step.session) !== null;
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    const reply = callModel({ ...step, events, watch }, config, abort);
-    return toEffects(step.session, events, await watch.request(reply, abort));
+    const reply = callModel(context, { ...step, events }, abort);
+    return toEffects(step.session, events, await context.watch.request(reply, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -155,24 +160,24 @@ async function takeTurn(
 const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no model takes as much.";
 
 /** A step whose history was read. */
-type ReadStep = ClaimedStep & { events: StoredEvent[]; watch: StepWatch };
+type ReadStep = ClaimedStep & { events: StoredEvent[] };
 
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
+  { config, modelOf, watch }: WatchedContext,
   step: ReadStep,
-  config: WorkerConfig,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
   const { agent, tools } = step.session;
-  const model = createModel(agent.model ?? "", config.models);
+  const model = modelOf(agent.model ?? "");
   const lastStep = findLastStep(step.session);
   const prompt = buildPrompt({ agent, events: step.events, lastStep });
   const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
-    step.watch.requestLeaves();
+    watch.requestLeaves();
     return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
   } catch (error) {
     throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;

@@ -5,6 +5,7 @@ import { expireSession } from "@tandem/engine/commands/expire-session";
 import { settleWithin } from "@tandem/engine/domain/time-limit";
 import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
+import { createModels } from "./models/create-model.ts";
 import { runStep } from "./run-step.ts";
 import { startSweeper } from "./sweeper.ts";
 
@@ -26,7 +27,8 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
   // Every running step listens, which is no leak.
   setMaxListeners(0, stopping.signal);
   const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
-  const context = { engine, config, worker, stopping: stopping.signal };
+  const modelOf = createModels(config.models);
+  const context = { engine, config, modelOf, worker, stopping: stopping.signal };
   const consumer = engine.queue.consume(
     ({ kind, sessionId }) =>
       kind === "timer" ? expireSession(engine, sessionId) : runStep(context, sessionId),

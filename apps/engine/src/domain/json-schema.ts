@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import isSafePattern from "safe-regex2";
+import { isQuickSchema, isSmallValue } from "./check-cost.ts";
 import { TandemError } from "./errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson, toOrdinaryJson } from "./json.ts";
 import { cpuTimeMs, withTimeLimit } from "./time-limit.ts";
@@ -49,9 +50,11 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
  */
 export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
   try {
-    const validate = compile(schema);
+    const { validate, isQuick } = compile(schema);
     const ordinary = toOrdinaryJson(value);
-    if (withTimeLimit(limitMs, () => validate(ordinary))) return [];
+    const check = () => validate(ordinary);
+    const isRight = isQuick && isSmallValue(ordinary) ? check() : withTimeLimit(limitMs, check);
+    if (isRight) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
     if (error instanceof TandemError) throw error;
@@ -129,8 +132,10 @@ function firstFault(
 /** Compiles the schema and runs it once: a `$ref` that leads back to itself only shows when it runs. */
 function findCompileFault(schema: JsonObject): SchemaFault | null {
   try {
-    const validate = compile(schema);
-    withTimeLimit(CHECK_LIMIT_MS, () => validate({}));
+    const known = compile(schema);
+    if (known.hasRun) return null;
+    withTimeLimit(CHECK_LIMIT_MS, () => known.validate({}));
+    known.hasRun = true;
     return null;
   } catch (error) {
     if (error instanceof TandemError) throw error;
@@ -149,27 +154,36 @@ const createDraft7 = () => addFormats.default(new Ajv(OPTIONS));
 const createDraft2020 = () => addFormats.default(new Ajv2020(OPTIONS));
 const ajvs = { draft7: createDraft7(), draft2020: createDraft2020() };
 
+/** A schema that can be checked against. */
+interface CompiledSchema {
+  validate: ValidateFunction;
+  /** True when it has checked a value and come to an end. */
+  hasRun: boolean;
+  /** True when a small value needs no time limit. */
+  isQuick: boolean;
+}
+
 /** Compiled schemas by their text. Bounded, since callers make the keys; the oldest goes first. */
-const compiled = new Map<string, ValidateFunction>();
+const compiled = new Map<string, CompiledSchema>();
 let compiledCharacters = 0;
 const MAX_COMPILED_CHARACTERS = 2_000_000;
 
-function compile(schema: JsonObject): ValidateFunction {
+function compile(schema: JsonObject): CompiledSchema {
   const key = stringifyJson(schema);
   const known = compiled.get(key);
   if (known) return known;
   // `$schema` and `$id` would make the validator look up or register a name that another schema may hold.
   const { $schema, $id: _id, ...rest } = toOrdinaryJson(schema);
   const draft = typeof $schema === "string" && /draft-0?[4-7]/.test($schema) ? "draft7" : "draft2020";
-  const validate = compileWithin(draft, rest);
-  compiled.set(key, validate);
+  const made = { validate: compileWithin(draft, rest), hasRun: false, isQuick: isQuickSchema(schema) };
+  compiled.set(key, made);
   compiledCharacters += key.length;
   for (const oldest of compiled.keys()) {
     if (compiledCharacters <= MAX_COMPILED_CHARACTERS) break;
     compiled.delete(oldest);
     compiledCharacters -= oldest.length;
   }
-  return validate;
+  return made;
 }
 
 function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFunction {

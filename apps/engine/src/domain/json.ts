@@ -58,9 +58,8 @@ export function parseJson(text: string, bounds?: JsonBounds): JsonValue {
 
 /** JSON text of a value, each number as it came in. */
 export function stringifyJson(value: unknown): string {
-  const mark = newMark();
   const text = writeMarked(value, mark);
-  return text?.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([^"]*)"`, "g"), "$1") : text;
+  return text?.includes(mark) ? text.replaceAll(markedNumber, "$1") : text;
 }
 
 /** The value with ordinary numbers only, the nearest ones: for validators. The same value when it has no others. */
@@ -141,7 +140,6 @@ function keepInexact(text: string, numbers: readonly number[], limit: number): n
 
 /** Reads a valid text once more, with marked strings in the places of these numbers. */
 function parseExact(text: string, numbers: readonly number[]): JsonValue {
-  const mark = newMark();
   let marked = "";
   let done = 0;
   for (let i = 0; i < numbers.length; i += 2) {
@@ -149,28 +147,27 @@ function parseExact(text: string, numbers: readonly number[]): JsonValue {
     marked += `${text.slice(done, start)}"${mark}${text.slice(start, end)}"`;
     done = end;
   }
-  return takeMarksOff(JSON.parse(marked + text.slice(done)) as JsonValue, mark);
+  return takeMarksOff(JSON.parse(marked + text.slice(done)) as JsonValue);
 }
 
-function takeMarksOff(value: JsonValue, mark: string): JsonValue {
+function takeMarksOff(value: JsonValue): JsonValue {
   if (typeof value === "string")
     return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = takeMarksOff(value[i] ?? null, mark);
+    for (let i = 0; i < value.length; i++) value[i] = takeMarksOff(value[i] ?? null);
   } else if (isJsonObject(value)) {
     // Every key is an own property already, `__proto__` too, so that assigning to it is safe.
     for (const [key, child] of Object.entries(value)) {
-      const bare = takeMarksOff(child, mark);
+      const bare = takeMarksOff(child);
       if (bare !== child) value[key] = bare;
     }
   }
   return value;
 }
 
-/** Fresh each time, so that nobody's text can be taken for a mark. */
-function newMark(): string {
-  return `${randomBytes(6).toString("base64url")}:`;
-}
+/** Never leaves the process, so that nobody's text can be taken for it. */
+const mark = `${randomBytes(12).toString("base64url")}:`;
+const markedNumber = new RegExp(`"${mark}([^"]*)"`, "g");
 
 function mapExactNumbers(value: JsonValue, map: (exact: ExactNumber) => JsonValue): JsonValue {
   if (value instanceof ExactNumber) return map(value);

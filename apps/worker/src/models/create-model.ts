@@ -8,6 +8,25 @@ import { ModelSetupError } from "../agent/model-errors.ts";
 import { createDemoKeywordModel } from "./demo-keyword/model.ts";
 import { fetchWithExactArguments } from "./exact-arguments.ts";
 
+/** Most models of one worker that are kept; callers name them. */
+const MAX_MODELS = 100;
+
+/**
+ * Finds the models of a worker by their ids, through the AI SDK's providers. What it has made it gives again: a provider
+ * builds the schemas of its replies each time.
+ *
+ * @returns throws {@link ModelSetupError} when the provider is unknown or not configured in this process
+ */
+export function createModels(settings: ModelSettings): (id: string) => LanguageModelV3 {
+  const made = new Map<string, LanguageModelV3>();
+  return (id) => {
+    const model = made.get(id) ?? createModel(id, settings);
+    if (made.size >= MAX_MODELS) made.clear();
+    made.set(id, model);
+    return model;
+  };
+}
+
 /**
  * The model of an id, through the AI SDK's providers.
  *
