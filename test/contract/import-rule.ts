@@ -9,6 +9,7 @@ type Layer =
   | "postgres"
   | "queue"
   | "wake"
+  | "telemetry"
   | "commands"
   | "queries"
   | "engine.ts"
@@ -19,7 +20,7 @@ type Layer =
   | "standalone";
 
 const below: Layer[] = ["domain", "postgres", "queue", "wake"];
-const engine: Layer[] = [...below, "commands", "queries", "engine.ts", "engine's processes"];
+const engine: Layer[] = [...below, "telemetry", "commands", "queries", "engine.ts", "engine's processes"];
 
 /** What each layer may import of ours. */
 const allowed: Record<Layer, Layer[]> = {
@@ -27,9 +28,10 @@ const allowed: Record<Layer, Layer[]> = {
   postgres: below,
   queue: below,
   wake: below,
-  "engine.ts": [...below, "engine.ts"],
-  commands: [...below, "commands", "queries", "engine.ts"],
-  queries: [...below, "commands", "queries", "engine.ts"],
+  telemetry: ["domain", "telemetry"],
+  "engine.ts": [...below, "telemetry", "engine.ts"],
+  commands: [...below, "telemetry", "commands", "queries", "engine.ts"],
+  queries: [...below, "telemetry", "commands", "queries", "engine.ts"],
   "engine's processes": engine,
   api: [...engine, "api"],
   worker: [...engine, "worker"],
@@ -38,8 +40,9 @@ const allowed: Record<Layer, Layer[]> = {
 };
 
 /**
- * Who may import a database driver at run time: the data layer; the queue, for BullMQ's own connections; and the
- * keeper of the embedded Postgres, which has to know when its server answers.
+ * Packages that one part alone may import at run time. A database driver: the data layer; the queue, for BullMQ's own
+ * connections; and the keeper of the embedded Postgres, which has to know when its server answers. Metrics and traces:
+ * their own folder, so that nothing of a process is global.
  */
 const drivers: { package: RegExp; folders: string[] }[] = [
   {
@@ -51,6 +54,7 @@ const drivers: { package: RegExp; folders: string[] }[] = [
     ],
   },
   { package: /^@prisma\//, folders: ["apps/engine/src/postgres/"] },
+  { package: /^(?:prom-client$|@opentelemetry\/)/, folders: ["apps/engine/src/telemetry/"] },
 ];
 
 /** Who may hold SQL: the data layer, and the keeper of the embedded Postgres, which makes the database. */
@@ -102,7 +106,7 @@ function findLayer(file: string): Layer | null {
   if (rest === "engine.ts") return "engine.ts";
   if (!rest.includes("/")) return "engine's processes";
   const folder = rest.slice(0, rest.indexOf("/"));
-  return [...below, "commands", "queries"].includes(folder) ? (folder as Layer) : null;
+  return [...below, "telemetry", "commands", "queries"].includes(folder) ? (folder as Layer) : null;
 }
 
 /** The file of ours that an import leads to; null for packages and built-ins. */

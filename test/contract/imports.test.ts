@@ -69,6 +69,7 @@ async function listFiles(folder: string): Promise<string[]> {
 describe("the import rule", () => {
   const commands = "apps/engine/src/commands/x.ts";
   const wake = "apps/engine/src/wake/x.ts";
+  const telemetry = "apps/engine/src/telemetry/x.ts";
   const api = "apps/api/src/routes/x.ts";
 
   it.each([
@@ -82,6 +83,11 @@ describe("the import rule", () => {
     { file: wake, line: 'import pg from "pg";' },
     { file: "apps/engine/src/engine.ts", line: 'import { a } from "./commands/a.ts";' },
     { file: "apps/engine/src/odd/x.ts", line: "" },
+    { file: telemetry, line: 'import { a } from "../postgres/a.ts";' },
+    { file: telemetry, line: 'import type { Engine } from "../engine.ts";' },
+    { file: "apps/engine/src/postgres/x.ts", line: 'import { a } from "../telemetry/a.ts";' },
+    { file: api, line: 'import { Registry } from "prom-client";' },
+    { file: commands, line: 'const a = await import("@opentelemetry/api");' },
     { file: commands, line: 'import { a } from "@tandem/api/app";' },
     { file: commands, line: 'import { Client } from "pg";' },
     { file: commands, line: 'import { PrismaClient } from "@prisma/client";' },
@@ -112,6 +118,8 @@ describe("the import rule", () => {
       line: 'import pg from "pg"; import { a } from "../postgres/a.ts";',
     },
     { file: wake, line: 'import type pg from "pg";' },
+    { file: telemetry, line: 'import { a } from "../domain/a.ts"; import { Registry } from "prom-client";' },
+    { file: commands, line: 'import { a } from "../telemetry/a.ts";' },
     { file: commands, line: 'import { a } from "../queries/a.ts"; import { b } from "../engine.ts";' },
     { file: api, line: 'import { a } from "@tandem/engine/commands/a"; import Fastify from "fastify";' },
     { file: "apps/standalone/src/x.ts", line: 'import { startApi } from "@tandem/api/start-api";' },

@@ -384,7 +384,7 @@ describe("the key", () => {
   );
 
   it("is not needed for health and documentation", async () => {
-    for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs"]) {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
       expect((await fetch(`${stack.baseUrl}${path}`)).status, path).toBe(200);
     }
   });

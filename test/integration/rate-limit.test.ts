@@ -111,7 +111,7 @@ describe("a limit of requests per minute", () => {
   it("does not touch health, the document and its page", async () => {
     const wire = await startLimited(1);
     await send(wire, 2);
-    for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs/"]) {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs/"]) {
       const response = await fetch(`${wire.baseUrl}${path}`, {
         headers: { authorization: `Bearer ${apiKey}` },
       });

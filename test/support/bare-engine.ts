@@ -8,7 +8,9 @@ import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import type { Engine } from "@tandem/engine/engine";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
-import { createPool } from "@tandem/engine/postgres/pool";
+import { createPool, readPoolUse } from "@tandem/engine/postgres/pool";
+import { readLoad } from "@tandem/engine/postgres/read-load";
+import { createTelemetry } from "@tandem/engine/telemetry/telemetry";
 import { toEffects } from "@tandem/worker/agent/to-effects";
 import pino from "pino";
 import { createTestDatabase } from "./database.ts";
@@ -33,15 +35,24 @@ export async function startBareEngine(): Promise<BareEngine> {
   const queued = new Set<string>();
   const woken = new Set<string>();
   const nothing = async () => undefined;
+  const log = pino({ level: "silent" });
+  const sources = {
+    readLoad: () => readLoad(pool),
+    readQueue: () => engine.queue.count(),
+    readPool: () => readPoolUse(pool),
+  };
+  const telemetry = createTelemetry({ name: "tandem-test", log, sources });
   const engine: Engine = {
     pool,
     catalogue,
-    log: pino({ level: "silent" }),
+    telemetry,
+    log,
     maxActiveSessions: 0,
     queue: {
       add: async ({ sessionId, fence }) => void queued.add(`${sessionId}.${fence}`),
       addTimer: nothing,
       ready: nothing,
+      count: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       consume: () => ({ close: nothing }),
       close: nothing,
     },
@@ -54,6 +65,7 @@ export async function startBareEngine(): Promise<BareEngine> {
       close: nothing,
     },
     async close() {
+      await telemetry.close();
       await catalogue.$disconnect();
       await pool.end();
     },

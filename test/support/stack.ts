@@ -75,6 +75,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     TANDEM_SWEEP_MS: "250",
     ...options.env,
   };
+  const { traces } = loadApiConfig(env);
   const closers: (() => Promise<void>)[] = [];
   const openEngine = () => {
     const engine = createEngine({
@@ -83,6 +84,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       poolMax: 10,
       maxActiveSessions: Number(env.TANDEM_MAX_ACTIVE_SESSIONS ?? 0),
       name: "tandem-test",
+      ...(traces ? { traces } : {}),
       log: pino({ level: process.env.TEST_LOG_LEVEL ?? "silent" }),
     });
     closers.push(() => engine.close());

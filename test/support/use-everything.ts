@@ -160,5 +160,5 @@ async function useCatalogue({ ask }: Use, admin: Wire): Promise<void> {
   const { id } = await ask("POST", "/keys", { body: { organization: "default" } }, admin);
   await ask("GET", "/keys", {}, admin);
   await ask("DELETE", `/keys/${id}`, {}, admin);
-  for (const path of ["//healthz", "//readyz"]) await ask("GET", path);
+  for (const path of ["//healthz", "//readyz", "//metrics"]) await ask("GET", path);
 }

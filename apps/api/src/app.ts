@@ -11,6 +11,7 @@ import { requireApiKey } from "./plugins/authentication.ts";
 import { closeConnections } from "./plugins/close-connections.ts";
 import { answerClientError, answerErrors, answerFrameworkError } from "./plugins/errors.ts";
 import { acceptJson, MAX_BODY_BYTES } from "./plugins/json-body.ts";
+import { observeRequests } from "./plugins/observe-requests.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
 import { limitRate, RATE_HEADERS } from "./plugins/rate-limit.ts";
@@ -22,6 +23,7 @@ import { listAgentsRoute } from "./routes/agents/list-agents.ts";
 import { replaceAgentRoute } from "./routes/agents/replace-agent.ts";
 import { updateAgentRoute } from "./routes/agents/update-agent.ts";
 import { getHealthRoute } from "./routes/health/get-health.ts";
+import { getMetricsRoute } from "./routes/health/get-metrics.ts";
 import { getOpenApiRoute } from "./routes/health/get-openapi.ts";
 import { getReadinessRoute } from "./routes/health/get-readiness.ts";
 import { createKeyRoute } from "./routes/keys/create-key.ts";
@@ -83,6 +85,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   revokeKeyRoute,
   getHealthRoute,
   getReadinessRoute,
+  getMetricsRoute,
   getOpenApiRoute,
 ];
 
@@ -106,6 +109,7 @@ export async function buildApp(parts: ApiParts): Promise<App> {
   app.setSerializerCompiler(() => (data) => (typeof data === "string" ? data : stringifyJson(data)));
   for (const schema of namedSchemas) app.addSchema(schema);
   closeConnections(app, context);
+  observeRequests(app, context);
   answerErrors(app);
   acceptJson(app);
   readQueryLists(app);

@@ -17,6 +17,8 @@ export interface ApiParts {
   rateLimit?: RateLimit;
   /** The server's address as others see it, without a slash at its end; absent: that of each request. */
   publicUrl?: string;
+  /** What a request for metrics must bring; absent: nothing. */
+  metricsToken?: string;
 }
 
 /** How many requests each API key may make, and where they are counted. */
@@ -45,6 +47,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who the request is from; null on routes without a key. */
     principal: Principal | null;
+    /** The session that the request made; null when it made none. */
+    createdSessionId: string | null;
   }
   interface FastifyContextConfig {
     /** `none` on routes that need no key. */

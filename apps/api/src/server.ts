@@ -14,6 +14,7 @@ await runProcess("api", loadConfig, async (config, log) => {
     poolMax: config.databaseConnections,
     maxActiveSessions: config.maxActiveSessions,
     name: "tandem-api",
+    ...(config.traces ? { traces: config.traces } : {}),
     log,
   });
   const api = await startApi(engine, config);

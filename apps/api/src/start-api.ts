@@ -21,13 +21,15 @@ export interface RunningApi {
 export async function startApi(engine: Engine, config: ApiConfig): Promise<RunningApi> {
   await bootstrap(engine.catalogue, config.apiKey === undefined ? {} : { apiKey: config.apiKey });
   const waiters = createWaiters(engine, { sweepMs: config.sweepMs });
-  const { models, publicUrl } = config;
+  engine.telemetry.watchWaiters(() => waiters.size);
+  const { models, publicUrl, metricsToken } = config;
   const app = await buildApp({
     engine,
     models,
     waiters,
     ...toRateLimit(config),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(metricsToken === undefined ? {} : { metricsToken }),
   });
   await app.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;

@@ -1,13 +1,17 @@
 // What commands and queries work with: the database, the queue of steps, and the wake-ups. One per process.
 import type pg from "pg";
 import type { Logger } from "pino";
+import type { TraceSettings } from "./domain/telemetry-settings.ts";
 import { settleWithin } from "./domain/time-limit.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
 import { findUnclaimed } from "./postgres/leases.ts";
-import { createPool } from "./postgres/pool.ts";
+import { createPool, readPoolUse } from "./postgres/pool.ts";
+import { readLoad } from "./postgres/read-load.ts";
 import type { SessionChange } from "./postgres/update-session.ts";
 import { offerSteps } from "./queue/offer-steps.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
+import { noteMove } from "./telemetry/session-notes.ts";
+import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import { createPostgresWake } from "./wake/postgres-wake.ts";
 import { createRedisWake } from "./wake/redis-wake.ts";
 import type { Wake } from "./wake/wake.ts";
@@ -18,6 +22,7 @@ export interface Engine {
   catalogue: Catalogue;
   queue: StepQueue;
   wake: Wake;
+  telemetry: Telemetry;
   log: Logger;
   /** How many sessions of one organization may be active at once; 0 is any number. */
   maxActiveSessions: number;
@@ -33,8 +38,10 @@ export interface EngineOptions {
   poolMax: number;
   /** How many sessions of one organization may be active at once; 0 is any number. */
   maxActiveSessions: number;
-  /** Names the process to Postgres. */
+  /** Names the process to Postgres, and in traces when no setting does. */
   name: string;
+  /** Where traces go; absent: nothing is traced. */
+  traces?: TraceSettings;
   log: Logger;
 }
 
@@ -63,11 +70,22 @@ export function createEngine(options: EngineOptions): Engine {
     findUnclaimed: (steps) => findUnclaimed(pool, steps),
     log,
   });
+  const telemetry = createTelemetry({
+    name: options.name,
+    log,
+    traces: options.traces,
+    sources: {
+      readLoad: () => readLoad(pool),
+      readQueue: () => queue.count(),
+      readPool: () => readPoolUse(pool),
+    },
+  });
   return {
     pool,
     catalogue,
     queue,
     wake,
+    telemetry,
     log,
     maxActiveSessions: options.maxActiveSessions,
     async close() {
@@ -75,7 +93,7 @@ export function createEngine(options: EngineOptions): Engine {
       const report = (error: Error) => {
         log.warn({ reason: error.message }, "a connection could not be closed in good order");
       };
-      const closed = [queue.close(), catalogue.$disconnect()];
+      const closed = [queue.close(), catalogue.$disconnect(), telemetry.close()];
       await Promise.all(closed.map((part) => settleWithin(CLOSE_MS, part).catch(report)));
       await settleWithin(CLOSE_MS, wake.close()).catch(report);
       await settleWithin(CLOSE_MS, pool.end()).catch(report);
@@ -90,6 +108,7 @@ export function createEngine(options: EngineOptions): Engine {
 export async function announce(engine: Engine, change: SessionChange): Promise<void> {
   const { sessionId, fence, due, timer } = change;
   engine.wake.publish(sessionId);
+  if (change.move) noteMove(engine.telemetry, sessionId, change.move);
   const jobs: Promise<void>[] = [];
   if (due === "now") jobs.push(engine.queue.add({ sessionId, fence }));
   else if (due !== null) jobs.push(engine.queue.add({ sessionId, fence }, { delayMs: due.inMs }));

@@ -77,7 +77,7 @@ export function toStartFault(error: unknown): string {
 function adviseOnStart(error: unknown): string | null {
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (code === "EADDRINUSE")
-    return `${address}:${port} is taken: set PORT to another port, or 0 for any free one`;
+    return `${address}:${port} is taken: set PORT (TANDEM_METRICS_PORT of a worker) to another, or 0 for any free one`;
   if (code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `the database cannot be reached (${code}): check DATABASE_URL`;
   }

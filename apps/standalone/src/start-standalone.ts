@@ -27,13 +27,14 @@ export async function startStandalone(config: StandaloneConfig, log: Logger): Pr
     const databaseUrl = await openDatabase(config, log, closers);
     const apiKey = config.api.apiKey ?? (await keepApiKey(config.dataDir, newApiKey));
     await migrate(databaseUrl);
-    const { redisUrl } = config.api;
+    const { redisUrl, traces } = config.api;
     const engine = createEngine({
       databaseUrl,
       ...(redisUrl ? { redisUrl } : {}),
       poolMax: config.api.databaseConnections,
       maxActiveSessions: config.api.maxActiveSessions,
       name: "tandem",
+      ...(traces ? { traces } : {}),
       log,
     });
     closers.push(() => engine.close());

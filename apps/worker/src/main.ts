@@ -3,6 +3,7 @@ import { createEngine } from "@tandem/engine/engine";
 import { migrate } from "@tandem/engine/postgres/migrate";
 import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "./config.ts";
+import { listenForScrapes } from "./listen-for-scrapes.ts";
 import { startWorker } from "./start-worker.ts";
 
 await runProcess("worker", loadConfig, async (config, log) => {
@@ -13,12 +14,15 @@ await runProcess("worker", loadConfig, async (config, log) => {
     poolMax: config.databaseConnections,
     maxActiveSessions: config.maxActiveSessions,
     name: "tandem-worker",
+    ...(config.traces ? { traces: config.traces } : {}),
     log,
   });
   const worker = startWorker(engine, config);
+  const listener = await listenForScrapes(engine.telemetry, config, log);
   log.info({ concurrency: config.concurrency }, "the worker takes steps");
   return async () => {
     await worker.close();
+    await listener.close();
     await engine.close();
   };
 });

@@ -24,6 +24,7 @@ import { type Effects, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type KeptLease, watchLease } from "./lease.ts";
 import { listSecrets } from "./models/create-model.ts";
+import { type StepWatch, watchStep } from "./watch-step.ts";
 
 /** What a step runs with. */
 export interface StepContext {
@@ -37,30 +38,36 @@ export interface StepContext {
   stopping: AbortSignal;
 }
 
+/** The same, of a step that is claimed. */
+type WatchedContext = StepContext & { watch: StepWatch };
+
 /** Runs the due step of a session, if there is one to claim. */
 export async function runStep(context: StepContext, sessionId: string): Promise<void> {
   const { engine, config } = context;
   const { leaseMs } = config;
+  const beganMs = performance.now();
   const lease = watchLease(engine, sessionId);
   try {
     const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
     if (!step) return;
     lease.keep({ fence: step.session.fence, leaseMs });
-    await runClaimed(context, step, lease);
+    const watch = watchStep(engine.telemetry, step, beganMs);
+    await runClaimed({ ...context, watch }, step, lease);
   } finally {
     lease.stop();
   }
 }
 
-async function runClaimed(context: StepContext, step: ClaimedStep, lease: KeptLease): Promise<void> {
-  const { engine, stopping } = context;
+async function runClaimed(context: WatchedContext, step: ClaimedStep, lease: KeptLease): Promise<void> {
+  const { engine, stopping, watch } = context;
   const lost = lease.signal;
   const claim = { sessionId: step.session.id, fence: step.session.fence };
   const scope = createAbortScope([lost, stopping]);
   try {
     const effects = await takeTurn(context, step, scope.signal);
     lease.listenNoMore();
-    const isWritten = await persist(scope.signal, () => write(engine, step, effects));
+    const written = persist(scope.signal, () => write(engine, step, effects));
+    const isWritten = await watch.write(effects, written);
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
     if (lost.aborted) reportLost(context, claim);
@@ -69,6 +76,7 @@ async function runClaimed(context: StepContext, step: ClaimedStep, lease: KeptLe
     else await recordFault(context, step, error);
   } finally {
     scope.release();
+    watch.end(stopping.aborted);
   }
 }
 
@@ -122,7 +130,7 @@ function reportLost({ engine }: StepContext, claim: Claim): void {
 
 /** The effects of a turn: what the model said and what follows, or how it failed. Throws only when aborted. */
 async function takeTurn(
-  context: StepContext,
+  context: WatchedContext,
   step: ClaimedStep,
   abort: AbortSignal,
 ): Promise<Effects | ModelFailure> {
@@ -133,7 +141,8 @@ async function takeTurn(
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    return toEffects(step.session, events, await callModel(context, { ...step, events }, abort));
+    const reply = callModel(context, { ...step, events }, abort);
+    return toEffects(step.session, events, await context.watch.request(reply, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -157,7 +166,7 @@ type ReadStep = ClaimedStep & { events: StoredEvent[] };
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
-  { config, modelOf }: StepContext,
+  { config, modelOf, watch }: WatchedContext,
   step: ReadStep,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
@@ -168,6 +177,7 @@ async function callModel(
   const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
+    watch.requestLeaves();
     return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
   } catch (error) {
     throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;

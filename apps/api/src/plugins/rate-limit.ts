@@ -54,6 +54,7 @@ export async function limitRate(app: App, context: ApiContext): Promise<void> {
     if (!counted.isExceeded) return;
     const seconds = Math.max(1, Math.ceil(counted.ttl / 1_000));
     reply.header("retry-after", seconds);
+    context.engine.telemetry.metrics.rateLimited.inc();
     throw new TandemError(
       "rate_limited",
       `The key's limit of ${counted.max} requests per minute is reached; try again in ${seconds} s.`,

@@ -13,6 +13,7 @@ import {
 } from "../postgres/admission.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import { type SessionChange, updateSession } from "../postgres/update-session.ts";
+import { noteSwept } from "../telemetry/note-swept.ts";
 
 /** Most sessions that one transaction gives a slot. */
 const ADMIT_AT_ONCE = 100;
@@ -52,9 +53,13 @@ export async function mustQueue(
   return isFull;
 }
 
-/** Gives the free slots of an organization to the sessions that have waited longest. */
-export async function admitSessions(engine: Engine, organizationId: string): Promise<void> {
-  for (;;) {
+/**
+ * Gives the free slots of an organization to the sessions that have waited longest.
+ *
+ * @returns how many sessions got one
+ */
+export async function admitSessions(engine: Engine, organizationId: string): Promise<number> {
+  for (let count = 0; ; ) {
     const admitted = await inTransaction(engine.pool, async (tx) => {
       await lockAdmission(tx, organizationId);
       const limit = engine.maxActiveSessions;
@@ -70,7 +75,8 @@ export async function admitSessions(engine: Engine, organizationId: string): Pro
     });
     await Promise.all(admitted.map((change) => announce(engine, change)));
     // Until nobody comes any more: one that was paused or cancelled just then leaves its slot to the next one.
-    if (admitted.length === 0) return;
+    if (admitted.length === 0) return count;
+    count += admitted.length;
   }
 }
 
@@ -97,8 +103,10 @@ export async function admitIfQueued(engine: Engine, organizationId: string): Pro
 /** Gives on what slots are free anywhere. One organization's fault keeps no other from its slots. */
 export async function admitEverywhere(engine: Engine): Promise<void> {
   for (const organizationId of await listQueueingOrganizations(engine.pool)) {
-    await admitSessions(engine, organizationId).catch((error: unknown) => {
+    const count = await admitSessions(engine, organizationId).catch((error: unknown) => {
       engine.log.warn({ err: error, organization: organizationId }, "free slots could not be given on");
+      return 0;
     });
+    noteSwept(engine.telemetry, "slots", count);
   }
 }

@@ -86,6 +86,7 @@ async function announceNew(engine: Engine, session: SessionInsert, { status }: S
   const { id: sessionId, organizationId } = session;
   const isQueued = status === "queued";
   const due = isQueued ? null : "now";
+  engine.telemetry.metrics.created.inc();
   await announce(engine, { sessionId, organizationId, fence: 0, due, timer: null, isEnded: false });
   // A slot that became free while this one was counted has looked for queued sessions in vain.
   if (isQueued) await admitIfQueued(engine, organizationId);

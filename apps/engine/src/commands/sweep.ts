@@ -4,6 +4,7 @@ import { foldSessionCounts } from "../postgres/count-sessions.ts";
 import { deleteExpiredSessions } from "../postgres/delete-sessions.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
+import { noteSwept } from "../telemetry/note-swept.ts";
 import { expireSession } from "./expire-session.ts";
 
 /** Most sessions that one sweep removes, and how many go in one transaction: a session may have many events. */
@@ -24,6 +25,7 @@ export async function sweepExpired(engine: Engine): Promise<void> {
     count += ids.length;
     isMore = ids.length === REMOVAL_BATCH;
   }
+  noteSwept(engine.telemetry, "expired", count);
   if (count > 0) engine.log.info({ count }, "sessions were removed that were kept for as long as they asked");
 }
 
@@ -43,12 +45,14 @@ const TIMERS_AT_ONCE = 4;
 export async function sweepSteps(engine: Engine, options: { overdueMs: number }): Promise<void> {
   const steps = await findOverdueSteps(engine.pool, { overdueMs: options.overdueMs, limit: SWEEP_LIMIT });
   for (const step of steps) await engine.queue.add(step);
+  noteSwept(engine.telemetry, "steps", steps.length);
   if (steps.length > 0) engine.log.info({ count: steps.length }, "steps were put back by the sweep");
 }
 
 /** Does what the clocks of sessions have made due. */
 export async function sweepTimers(engine: Engine): Promise<void> {
   const overdue = await findOverdueTimers(engine.pool, { limit: SWEEP_LIMIT });
+  noteSwept(engine.telemetry, "timers", overdue.length);
   for (let start = 0; start < overdue.length; start += TIMERS_AT_ONCE) {
     await Promise.all(overdue.slice(start, start + TIMERS_AT_ONCE).map(expire));
   }

@@ -1,5 +1,6 @@
 // Reading settings from an environment. Pure: every problem is collected, none is fatal before all are known.
 import { findModelFault, type ModelSettings } from "./models.ts";
+import { readTelemetrySettings, type TelemetrySettings } from "./telemetry-settings.ts";
 
 /** The environment of a process, or a stand-in for one. */
 export type Environment = Record<string, string | undefined>;
@@ -80,7 +81,7 @@ export class SettingsReader {
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The settings that API and worker share. */
-export interface CommonSettings {
+export interface CommonSettings extends TelemetrySettings {
   databaseUrl: string;
   redisUrl?: string;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -108,6 +109,7 @@ export function readCommonSettings(reader: SettingsReader): CommonSettings {
     sweepMs: reader.integer("TANDEM_SWEEP_MS", { fallback: 5_000, min: 50, max: 3_600_000 }),
     maxActiveSessions: reader.integer("TANDEM_MAX_ACTIVE_SESSIONS", { fallback: 0, min: 0, max: 1_000_000 }),
     databaseConnections: reader.integer("TANDEM_DATABASE_CONNECTIONS", { fallback: 10, min: 2, max: 500 }),
+    ...readTelemetrySettings(reader),
   };
 }
 

@@ -1,6 +1,7 @@
 // The one pool of a process. Short statements only: nothing that waits may hold a connection of it.
 import pg from "pg";
 import { parseJson } from "../domain/json.ts";
+import type { PoolUse } from "../domain/load.ts";
 
 /** A pool of connections, or one connection inside a transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -39,6 +40,11 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on("error", options.onError);
   surviveBrokenConnections(pool);
   return pool;
+}
+
+/** How the pool is used at this moment. */
+export function readPoolUse({ totalCount, idleCount, waitingCount, options }: pg.Pool): PoolUse {
+  return { idle: idleCount, active: totalCount - idleCount, waiting: waitingCount, max: options.max };
 }
 
 /** Columns of type `json` are read to the last digit. */

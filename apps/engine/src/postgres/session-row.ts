@@ -33,6 +33,8 @@ export interface SessionRow {
   isTimeOver: boolean;
   /** When something happens by itself: the end of the wait for a message, or of the run's time. */
   timerAt: Date | null;
+  /** How long the session has been in its state, in milliseconds, by the database's clock. */
+  stateMs: number;
   nextIndex: number;
   steps: number;
   runSteps: number;
@@ -55,6 +57,8 @@ export interface ClaimedSessionRow extends SessionRow {
   tokenBudget: number | null;
   /** Claims of this step, this one included. */
   claims: number;
+  /** How long the step was due before this claim, in milliseconds, by the database's clock. */
+  waitedMs: number;
 }
 
 /** What happens next by itself, as SQL. There is an index on it. */
@@ -62,16 +66,18 @@ export const TIMER_AT = "LEAST(idle_until, time_limit_at)";
 
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
 export const SESSION_COLUMNS = `
-  id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom", pause_requested AS "pauseRequested",
-  last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
+  id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom",
+  pause_requested AS "pauseRequested", last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
   idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
   coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", ${TIMER_AT} AS "timerAt",
-  next_index AS "nextIndex", steps, run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
+  (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps,
+  run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
   useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage`;
 
 /** Columns of {@link ClaimedSessionRow}. */
 export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps",
-  repeat_limit AS "repeatLimit", error_limit AS "errorLimit", token_budget::float8 AS "tokenBudget", claims`;
+  repeat_limit AS "repeatLimit", error_limit AS "errorLimit", token_budget::float8 AS "tokenBudget", claims,
+  (extract(epoch FROM clock_timestamp() - due_at) * 1000)::float8 AS "waitedMs"`;
 
 /** What a command may change in a session, by field. JSON fields are given as values. */
 export interface SessionPatch {

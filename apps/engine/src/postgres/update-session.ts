@@ -1,5 +1,6 @@
 import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
+import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import type { Queryable } from "./pool.ts";
@@ -57,6 +58,8 @@ export interface SessionChange {
   timer: { at: Date; delayMs: number } | null;
   /** True when the session has ended, and its slot is free. */
   isEnded: boolean;
+  /** How its state changed; null or absent when it did not. */
+  move?: SessionMove | null;
 }
 
 /** A change that was written, and what it made of the row. */
@@ -109,6 +112,7 @@ export async function updateUnchanged(
     due: toDueJob(update.due, row.dueInMs),
     timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
+    move: toSessionMove(session, update.patch),
   };
   return { change, row: { version: row.version, timerAt: row.at } };
 }

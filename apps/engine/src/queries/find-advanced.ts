@@ -1,5 +1,6 @@
 import type { Engine } from "../engine.ts";
 import { findAdvanced as findAdvancedSessions } from "../postgres/read-events.ts";
+import { noteSwept } from "../telemetry/note-swept.ts";
 
 /** Most waiters that one statement looks at: a few milliseconds of the database's time. */
 const MAX_LOOKED_AT = 1_000;
@@ -14,5 +15,6 @@ export async function findAdvanced(
     const some = waiting.slice(start, start + MAX_LOOKED_AT);
     for (const id of await findAdvancedSessions(engine.pool, some)) advanced.add(id);
   }
+  noteSwept(engine.telemetry, "wake_ups", advanced.size);
   return [...advanced];
 }

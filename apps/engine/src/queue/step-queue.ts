@@ -3,6 +3,7 @@
 import { createPostgresBackend, type JobsOptions, type PgPool, Queue, Worker, withBackend } from "bullmq";
 import pg from "pg";
 import type { Logger } from "pino";
+import type { QueueDepth } from "../domain/load.ts";
 import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
 import { STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
@@ -17,6 +18,8 @@ export interface StepQueue {
   addTimer(step: DueStep, timer: Timer): Promise<void>;
   /** Resolves when the queue can be reached, rejects when not. */
   ready(): Promise<void>;
+  /** Counts the jobs in it. */
+  count(): Promise<QueueDepth>;
   /** Takes steps and timers out and runs them, `concurrency` at once. */
   consume(run: (job: StepJob) => Promise<void>, options: { concurrency: number }): StepConsumer;
   close(): Promise<void>;
@@ -79,7 +82,7 @@ type StepData = { session_id: string; fence: number; kind: StepJob["kind"] };
 
 /** What differs between the backends. */
 interface Backend {
-  createQueue(): Pick<Queue<StepData>, "add" | "getJobCountByTypes" | "close"> & ErrorSource;
+  createQueue(): Pick<Queue<StepData>, "add" | "getJobCountByTypes" | "getJobCounts" | "close"> & ErrorSource;
   createWorker(run: (data: StepData) => Promise<void>, concurrency: number): WorkerHandle;
   close(): Promise<void>;
 }
@@ -122,6 +125,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
     async ready() {
       await queue.getJobCountByTypes("active");
     },
+    count: async () => (await queue.getJobCounts("waiting", "active", "delayed")) as unknown as QueueDepth,
     consume(run, { concurrency }) {
       const worker = backend.createWorker(
         (data) => run({ sessionId: data.session_id, fence: data.fence, kind: data.kind ?? "step" }),

@@ -64,8 +64,8 @@ function join(content: readonly LanguageModelV3Content[], type: "text" | "reason
   return text === "" ? null : text;
 }
 
-/** Providers may report nothing, or nonsense. */
-function toCount(tokens: number | undefined): number {
+/** A number of tokens. Providers may report nothing, or nonsense. */
+export function toCount(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
 }
 

@@ -46,6 +46,7 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
       const idempotency = toIdempotency(request.raw.headers["idempotency-key"], request.body);
       // Looked up first: a repeat gets its session even when the agent has changed since.
       const earlier = idempotency ? await findCreatedSession(engine, organizationId, idempotency) : null;
+      request.createdSessionId = earlier;
       if (earlier !== null) {
         const session = await getSession(engine, { organizationId, sessionId: earlier });
         return reply.code(201).send(toSession(session));
@@ -55,6 +56,7 @@ export function createSessionRoute(app: App, { engine, models }: ApiContext): vo
         findAgent: (name) => getAgent(engine, organizationId, name),
       });
       const session = await createSession(engine, { principal, ...resolved, idempotency });
+      request.createdSessionId = session.id;
       return reply.code(201).send(toSession(session));
     },
   });

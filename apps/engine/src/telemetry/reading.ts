@@ -1,0 +1,35 @@
+import { settleWithin } from "../domain/time-limit.ts";
+
+/** How long whoever asks waits for an answer, in milliseconds. Scrapers give up after some seconds. */
+const PATIENCE_MS = 800;
+
+/** How long an answer is good at least, in milliseconds: many scrapers ask no more often than one. */
+const GOOD_FOR_MS = 3_000;
+
+/** An answer is good for so many times as long as it took, so that a slow question is asked less often. */
+const GOOD_FOR_TIMES = 30;
+
+/**
+ * Makes a question that many may ask: it is put once at a time, and its answer is given to all for a few seconds.
+ *
+ * @returns null when there is no answer in time, or it failed
+ */
+export function createReading<T>(read: () => Promise<T>): () => Promise<T | null> {
+  let known: { value: T; until: number } | null = null;
+  let asking: Promise<T> | null = null;
+
+  const ask = async (): Promise<T> => {
+    const startedAt = performance.now();
+    const value = await read();
+    const now = performance.now();
+    known = { value, until: now + Math.max(GOOD_FOR_MS, (now - startedAt) * GOOD_FOR_TIMES) };
+    return value;
+  };
+  return async () => {
+    if (known && known.until > performance.now()) return known.value;
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    return settleWithin(PATIENCE_MS, asking).catch(() => null);
+  };
+}
