@@ -1,0 +1,6 @@
+// Everything that the bench can measure, in the order in which it does.
+import { roundTripGroups } from "./figures/round-trips.ts";
+import type { Group } from "./group.ts";
+
+/** All groups of figures. */
+export const GROUPS: readonly Group[] = [...roundTripGroups];

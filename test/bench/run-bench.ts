@@ -1,0 +1,60 @@
+// One run: the stage is opened, the wanted groups are measured one after the other, everything is closed.
+import { hasRedis } from "../support/redis.ts";
+import { type BenchOptions, isWanted } from "./arguments.ts";
+import type { Figure } from "./figure.ts";
+import { closeAll, type Group } from "./group.ts";
+import { describeMachine, type Machine } from "./machine.ts";
+import { type Closers, openStage } from "./stage.ts";
+
+/** What a run gives. */
+export interface BenchResult {
+  machine: Machine;
+  figures: Figure[];
+}
+
+/** A run that may be given up. */
+export interface BenchRun {
+  /** Rejects when something could not be measured. */
+  result: Promise<BenchResult>;
+  /** Gives it up: closes whatever is open. */
+  close(): Promise<void>;
+}
+
+/** Measures. `tell` takes the progress, a line each. */
+export function runBench(
+  options: Pick<BenchOptions, "only" | "rounds" | "quick"> & {
+    groups: readonly Group[];
+    tell: (line: string) => void;
+  },
+): BenchRun {
+  const ofStage: Closers = [];
+  const ofGroup: Closers = [];
+  const close = async () => {
+    await closeAll(ofGroup);
+    await closeAll(ofStage);
+  };
+  return { result: measure(options, { ofStage, ofGroup }).finally(close), close };
+}
+
+async function measure(
+  options: Parameters<typeof runBench>[0],
+  { ofStage, ofGroup }: { ofStage: Closers; ofGroup: Closers },
+): Promise<BenchResult> {
+  const { only, rounds, quick, tell } = options;
+  const wants = (name: string) => isWanted(name, only);
+  const groups = options.groups.filter(({ names }) => names.some(wants));
+  const stage = await openStage(ofStage);
+  const machine = describeMachine({ postgres: stage.postgres.version, hasRedis });
+  const figures: Figure[] = [];
+  for (const group of groups) {
+    if (group.needsRedis && !hasRedis) {
+      tell(`LEFT OUT, since redis-server is not on the PATH: ${group.names.filter(wants).join(", ")}`);
+      continue;
+    }
+    const measured = await group
+      .measure({ stage, rounds, quick, wants, closers: ofGroup, tell })
+      .finally(() => closeAll(ofGroup));
+    figures.push(...measured.filter(({ name }) => wants(name)));
+  }
+  return { machine, figures };
+}

@@ -1,0 +1,42 @@
+// Measured values in an HDR histogram, and the percentiles that are told of them.
+import { build } from "hdr-histogram-js";
+
+/** Values of one quantity, kept to three significant digits and to a thousandth of their unit. */
+export interface Samples {
+  /** Adds a value in the quantity's own unit. What clocks make negative counts as 0. */
+  add(value: number): void;
+  readonly count: number;
+  /** The value that `percentile` of 100 values do not exceed. @throws when there are none */
+  percentile(percentile: number): number;
+}
+
+/** The histogram holds whole numbers: so many of them make one unit. */
+const PARTS = 1_000;
+
+/** Starts with none. */
+export function createSamples(): Samples {
+  // Highest and lowest only set the initial size: it grows with what comes.
+  const histogram = build({
+    useWebAssembly: false,
+    numberOfSignificantValueDigits: 3,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 2 ** 32,
+    autoResize: true,
+  });
+  return {
+    add(value) {
+      if (!Number.isFinite(value)) throw new Error(`${value} is no measured value`);
+      histogram.recordValue(Math.round(Math.max(0, value) * PARTS));
+    },
+    get count() {
+      return histogram.totalCount;
+    },
+    percentile(percentile) {
+      if (histogram.totalCount === 0) throw new Error("Nothing was measured");
+      return histogram.getValueAtPercentile(percentile) / PARTS;
+    },
+  };
+}
+
+/** The middle of what was measured. */
+export const medianOf = (samples: Samples): number => samples.percentile(50);
