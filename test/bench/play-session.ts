@@ -1,5 +1,6 @@
 // A client's loop in its barest form: create, wait for changes, post results, until the session has ended.
 import type { ApiClient } from "./api-client.ts";
+import { monotonicMs } from "./clock.ts";
 import { type Plan, toCreateBody } from "./plan.ts";
 
 /** A call as events list it. */
@@ -20,8 +21,8 @@ export interface Changes {
 export interface PlayOptions {
   /** The text that calls give. Default a few words. */
   result?: string;
-  /** Told of each post: how many results the session has had with it, and when it was sent by `hrtime`. */
-  onPost?: (results: number, sentAt: bigint) => void;
+  /** Told of each post: how many results the session has had with it, and when it was sent by `monotonicMs`. */
+  onPost?: (results: number, sentAt: number) => void;
   /** Leaves the session when it has had so many results, to be played on. Default: plays to the end. */
   until?: number;
   signal?: AbortSignal;
@@ -89,7 +90,7 @@ export async function playOn(api: ApiClient, from: Played, options: PlayOptions 
       posted.add(call.id);
       const body = toResultBody(call, result);
       results++;
-      const sentAt = process.hrtime.bigint();
+      const sentAt = monotonicMs();
       await api.call("POST", `/sessions/${id}/tool_results`, body);
       onPost?.(results, sentAt);
     }

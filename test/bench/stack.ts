@@ -7,7 +7,7 @@ import { findFreePort } from "../../apps/standalone/src/embedded-postgres/find-f
 import { startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
-import { type Program, startProgram } from "./program.ts";
+import { type Program, type ProgramOptions, startProgram } from "./program.ts";
 import type { Closers, Stage } from "./stage.ts";
 
 /** A running Tandem. */
@@ -24,6 +24,8 @@ export interface Stack {
   /** The process that answers requests. */
   apiProgram: Program;
   readonly programs: readonly Program[];
+  /** Starts one more API on the same database, and gives a client of it. */
+  addApi(): Promise<ApiClient>;
   /** Starts one more worker. */
   addWorker(): Promise<void>;
   close(): Promise<void>;
@@ -58,13 +60,11 @@ export async function startStack(stage: Stage, options: StackOptions): Promise<S
     closers.push(() => stage.dropDatabase(databaseUrl));
     const redis = backend === "redis" ? await startRedis() : null;
     if (redis) closers.push(() => redis.close());
-    const port = await findFreePort();
     const dataDir = join(stage.folder, `data-${name}`);
     closers.push(() => rm(dataDir, { recursive: true, force: true }));
     const env = {
       DATABASE_URL: databaseUrl,
       ...(redis ? { REDIS_URL: redis.url } : {}),
-      PORT: String(port),
       TANDEM_API_KEY: API_KEY,
       TANDEM_DATA_DIR: dataDir,
       TANDEM_COMPATIBLE_BASE_URL: stage.model.baseUrl,
@@ -72,41 +72,37 @@ export async function startStack(stage: Stage, options: StackOptions): Promise<S
       ...options.env,
     };
     const programs: Program[] = [];
-    const start = (kind: "api" | "worker" | "standalone") => {
-      const flags = kind === "worker" ? {} : { nodeFlags };
-      const program = startProgram({
-        ...{ name: `${name}-${kind}-${programs.length}`, path: stage.paths[kind], folder: stage.folder, env },
-        ...flags,
-      });
+    const start = (kind: "api" | "worker" | "standalone", more: Partial<ProgramOptions> = {}) => {
+      const path = stage.paths[kind];
+      const log = `${name}-${kind}-${programs.length}`;
+      const program = startProgram({ name: log, path, folder: stage.folder, env, ...more });
       closers.push(() => program.close());
       programs.push(program);
       return program;
     };
     const addWorker = () => start("worker").waitForLine(/the worker takes steps/);
-    const baseUrl = `http://127.0.0.1:${port}`;
-    const api = createApiClient(baseUrl, API_KEY);
-    closers.push(() => api.close());
-    const apiProgram = start(isStandalone ? "standalone" : "api");
-    await untilReady(api, apiProgram);
+    const addApi = async () => {
+      const port = await findFreePort();
+      const api = createApiClient(`http://127.0.0.1:${port}`, API_KEY);
+      closers.push(() => api.close());
+      const kind = isStandalone ? "standalone" : "api";
+      const program = start(kind, { nodeFlags, env: { ...env, PORT: String(port) } });
+      await untilReady(api, program);
+      return { api, program };
+    };
+    const { api, program: apiProgram } = await addApi();
     if (!isStandalone) for (let worker = 0; worker < workers; worker++) await addWorker();
     const db = new pg.Client({ connectionString: databaseUrl });
     db.on("error", () => undefined);
     await db.connect();
     closers.push(() => db.end());
     return {
-      ...{
-        api,
-        baseUrl,
-        apiKey: API_KEY,
-        databaseUrl,
-        redisUrl: redis?.url ?? null,
-        db,
-        programs,
-        apiProgram,
-      },
+      ...{ api, baseUrl: api.baseUrl, apiKey: API_KEY, databaseUrl, redisUrl: redis?.url ?? null },
+      ...{ db, programs, apiProgram },
       get pids() {
         return [...programs.map(({ pid }) => pid), ...(redis ? [redis.pid] : [])];
       },
+      addApi: async () => (await addApi()).api,
       addWorker,
       close,
     };

@@ -17,6 +17,7 @@ const programs = {
   worker: "apps/worker/src/main.ts",
   standalone: "apps/standalone/src/main.ts",
   model: "test/bench/programs/scripted-model.ts",
+  waiters: "test/bench/programs/waiters.ts",
   hop: "test/bench/programs/queue-hop-consumer.ts",
 };
 

@@ -86,7 +86,7 @@ export async function measureTrips(session: {
   result?: string;
 }): Promise<void> {
   const { stage, stack, key, trips, steps = TRIPS, result } = session;
-  const sentAt = new Map<number, bigint>();
+  const sentAt = new Map<number, number>();
   await playSession(
     stack.api,
     { key, steps },
@@ -99,7 +99,7 @@ export async function measureTrips(session: {
 export async function addTrips(session: {
   stage: Stage;
   key: string;
-  sentAt: ReadonlyMap<number, bigint>;
+  sentAt: ReadonlyMap<number, number>;
   trips: Samples;
 }): Promise<void> {
   const { stage, key, sentAt, trips } = session;
@@ -107,6 +107,6 @@ export async function addTrips(session: {
   for (const [results, from] of sentAt) {
     const to = arrivals.find((arrival) => arrival.results === results)?.at;
     if (to === undefined) throw new Error(`No model request with ${results} results of ${key} arrived`);
-    trips.add(Number(BigInt(to) - from) / 1e6);
+    trips.add(to - from);
   }
 }

@@ -1,6 +1,8 @@
 // The floor of every path that goes through the queue: a bare job, from the call that adds it to the moment at which
 // another process is handed it, on the same backend, which is idle but for this.
+
 import { migrate } from "@tandem/engine/postgres/migrate";
+import { monotonicMs } from "../clock.ts";
 import { startProgram } from "../program.ts";
 import type { Hopped } from "../programs/queue-hop-consumer.ts";
 import type { Closers, Stage } from "../stage.ts";
@@ -37,10 +39,10 @@ export async function openHopFloor(
       for (let i = 0; i < count; i++) {
         const id = `hop.${hops++}`;
         const hopped = consumer.receive<Hopped>();
-        const addedAt = process.hrtime.bigint();
+        const addedAt = monotonicMs();
         await queue.add(id);
         const { at } = await hopped;
-        add(Number(BigInt(at) - addedAt) / 1e6);
+        add(at - addedAt);
       }
     },
   };

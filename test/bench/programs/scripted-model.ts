@@ -10,6 +10,7 @@ import {
   writeCompletion,
   writeCompletionStream,
 } from "../../support/fake-model-wire.ts";
+import { monotonicMs } from "../clock.ts";
 import { lookUpTool, readPlan } from "../plan.ts";
 
 /** When a request of a planned session arrived. */
@@ -18,15 +19,15 @@ export interface Arrival {
   key: string;
   /** How many results the request held. */
   results: number;
-  /** Nanoseconds of `process.hrtime.bigint()`, in digits. */
-  at: string;
+  /** By `monotonicMs`. */
+  at: number;
 }
 
 let arrivals: Arrival[] = [];
 let requests = 0;
 
 const server = createServer((request, response) => {
-  const at = process.hrtime.bigint();
+  const at = monotonicMs();
   if (request.method === "GET" && request.url === "/arrivals") {
     response.end(JSON.stringify(arrivals));
     arrivals = [];
@@ -41,12 +42,12 @@ const server = createServer((request, response) => {
 // Far longer than any pause of a run: a connection that is closed in between would be measured.
 server.keepAliveTimeout = 600_000;
 
-async function answer(request: IncomingMessage, response: ServerResponse, at: bigint): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, at: number): Promise<void> {
   const body = JSON.parse(await readBody(request)) as ChatRequestBody;
   const first = body.messages.find(({ role }) => role === "user");
   const plan = readPlan(toText(first?.content));
   const results = body.messages.filter(({ role }) => role === "tool").length;
-  arrivals.push({ key: plan.key, results, at: String(at) });
+  arrivals.push({ key: plan.key, results, at });
   const asked = body.messages.filter(({ tool_calls }) => tool_calls?.length).length;
   const reply: CompletionReply =
     asked < plan.steps
