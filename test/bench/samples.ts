@@ -1,7 +1,7 @@
 // Measured values in an HDR histogram, and the percentiles that are told of them.
 import { build } from "hdr-histogram-js";
 
-/** Values of one quantity, kept to three significant digits and to a thousandth of their unit. */
+/** Values of one quantity, kept to three significant digits. */
 export interface Samples {
   /** Adds a value in the quantity's own unit. What clocks make negative counts as 0. */
   add(value: number): void;
@@ -10,11 +10,12 @@ export interface Samples {
   percentile(percentile: number): number;
 }
 
-/** The histogram holds whole numbers: so many of them make one unit. */
-const PARTS = 1_000;
-
-/** Starts with none. */
-export function createSamples(): Samples {
+/**
+ * Starts with none.
+ *
+ * @param parts the histogram holds whole numbers: so many of them make one unit, and nothing smaller is told apart
+ */
+export function createSamples(parts = 1_000): Samples {
   // Highest and lowest only set the initial size: it grows with what comes.
   const histogram = build({
     useWebAssembly: false,
@@ -26,14 +27,14 @@ export function createSamples(): Samples {
   return {
     add(value) {
       if (!Number.isFinite(value)) throw new Error(`${value} is no measured value`);
-      histogram.recordValue(Math.round(Math.max(0, value) * PARTS));
+      histogram.recordValue(Math.round(Math.max(0, value) * parts));
     },
     get count() {
       return histogram.totalCount;
     },
     percentile(percentile) {
       if (histogram.totalCount === 0) throw new Error("Nothing was measured");
-      return histogram.getValueAtPercentile(percentile) / PARTS;
+      return histogram.getValueAtPercentile(percentile) / parts;
     },
   };
 }
