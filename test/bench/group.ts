@@ -8,6 +8,8 @@ export interface Group {
   names: readonly string[];
   /** True when it cannot be measured without a Redis. */
   needsRedis?: boolean;
+  /** True when it takes too long for a quick run that does not name it. */
+  isLong?: boolean;
   measure(run: Run): Promise<Figure[]>;
 }
 

@@ -57,6 +57,13 @@ export function readResidentKib(pid: number): number {
 /** How many files and sockets a process has open. */
 export const countHandles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
+/** The most files and sockets that a process of this user may have open. Node raises itself to it when it starts. */
+export function readHandleLimit(): number {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  const [, hard = "0"] = /^Max open files\s+\S+\s+(\S+)/m.exec(limits) ?? [];
+  return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
+}
+
 /** Below this part of one CPU a process counts as idle. */
 const IDLE_PART = 0.2;
 const LOOK_MS = 300;

@@ -4,7 +4,11 @@ import { type BenchOptions, isWanted } from "./arguments.ts";
 import type { Figure } from "./figure.ts";
 import { closeAll, type Group } from "./group.ts";
 import { describeMachine, type Machine } from "./machine.ts";
+import { readComplaints } from "./read-complaints.ts";
 import { type Closers, openStage } from "./stage.ts";
+
+/** So many of the last complaints in the logs are told when something could not be measured. */
+const COMPLAINTS = 20;
 
 /** What a run gives. */
 export interface BenchResult {
@@ -47,14 +51,28 @@ async function measure(
   const machine = describeMachine({ postgres: stage.postgres.version, hasRedis });
   const figures: Figure[] = [];
   for (const group of groups) {
-    if (group.needsRedis && !hasRedis) {
-      tell(`LEFT OUT, since redis-server is not on the PATH: ${group.names.filter(wants).join(", ")}`);
+    const reason = findReasonToLeaveOut(group, options);
+    if (reason !== null) {
+      tell(`LEFT OUT, ${reason}: ${group.names.filter(wants).join(", ")}`);
       continue;
     }
     const measured = await group
       .measure({ stage, rounds, quick, wants, closers: ofGroup, tell })
+      .catch((error: unknown) => {
+        for (const { log, line } of readComplaints(stage.folder).slice(-COMPLAINTS)) tell(`${log}: ${line}`);
+        throw error;
+      })
       .finally(() => closeAll(ofGroup));
     figures.push(...measured.filter(({ name }) => wants(name)));
   }
   return { machine, figures };
+}
+
+function findReasonToLeaveOut(
+  group: Group,
+  { quick, only }: Pick<BenchOptions, "quick" | "only">,
+): string | null {
+  if (group.needsRedis && !hasRedis) return "since redis-server is not on the PATH";
+  if (group.isLong && quick && only.length === 0) return "since it takes long and the run is quick";
+  return null;
 }

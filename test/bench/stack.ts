@@ -28,6 +28,8 @@ export interface Stack {
   addApi(): Promise<ApiClient>;
   /** Starts one more worker. */
   addWorker(): Promise<void>;
+  /** Ends all workers. */
+  stopWorkers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -80,7 +82,12 @@ export async function startStack(stage: Stage, options: StackOptions): Promise<S
       programs.push(program);
       return program;
     };
-    const addWorker = () => start("worker").waitForLine(/the worker takes steps/);
+    const workerPrograms: Program[] = [];
+    const addWorker = async () => {
+      const worker = start("worker");
+      workerPrograms.push(worker);
+      await worker.waitForLine(/the worker takes steps/);
+    };
     const addApi = async () => {
       const port = await findFreePort();
       const api = createApiClient(`http://127.0.0.1:${port}`, API_KEY);
@@ -104,6 +111,9 @@ export async function startStack(stage: Stage, options: StackOptions): Promise<S
       },
       addApi: async () => (await addApi()).api,
       addWorker,
+      async stopWorkers() {
+        for (const worker of workerPrograms.splice(0)) await worker.close();
+      },
       close,
     };
   } catch (error) {

@@ -18,6 +18,8 @@ const programs = {
   standalone: "apps/standalone/src/main.ts",
   model: "test/bench/programs/scripted-model.ts",
   waiters: "test/bench/programs/waiters.ts",
+  garbage: "test/bench/programs/collect-garbage.ts",
+  sink: "test/bench/programs/sink.ts",
   hop: "test/bench/programs/queue-hop-consumer.ts",
 };
 

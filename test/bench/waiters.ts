@@ -2,7 +2,7 @@
 
 import { untilIdle } from "./proc.ts";
 import { startProgram } from "./program.ts";
-import type { FromWaiters, Hold, ToWaiters } from "./programs/waiters.ts";
+import type { FromWaiters, Hold, Released, ToWaiters } from "./programs/waiters.ts";
 import type { Stack } from "./stack.ts";
 import type { Closers, Stage } from "./stage.ts";
 
@@ -11,9 +11,15 @@ export interface Waiters {
   /** Lets a client wait for each of these, in place of those before; resolves when the server is done with all of them. */
   hold(stack: Stack, polls: Hold["polls"]): Promise<void>;
   /** Lets them go away, and waits until the server has noticed. */
-  release(stack: Stack): Promise<void>;
-  /** Resolves when each has got a body: the moments, by `monotonicMs`, in their order. */
-  allWoken(): Promise<number[]>;
+  release(stack: Stack): Promise<Released>;
+  /** Resolves when each has got a body. */
+  allWoken(): Promise<Woken>;
+}
+
+/** How all got their bodies. */
+export interface Woken extends Released {
+  /** The moments, by `monotonicMs`, in their order. */
+  wokenAt: number[];
 }
 
 /** Starts the process. */
@@ -25,7 +31,6 @@ export async function startWaiters(stage: Stage, closers: Closers): Promise<Wait
   const send = (message: ToWaiters) => program.send(message);
   const next = async <K extends string>(key: K) => {
     const message = await program.receive<FromWaiters>();
-    if ("fault" in message) throw new Error(message.fault);
     if (!(key in message)) throw new Error(`The waiters said ${Object.keys(message)} in place of ${key}`);
     return message as Extract<FromWaiters, Record<K, unknown>>;
   };
@@ -37,9 +42,10 @@ export async function startWaiters(stage: Stage, closers: Closers): Promise<Wait
     },
     async release(stack) {
       send({ release: true });
-      await next("released");
+      const { released } = await next("released");
       await untilIdle([stack.apiProgram.pid]);
+      return released;
     },
-    allWoken: async () => (await next("wokenAt")).wokenAt,
+    allWoken: () => next("wokenAt"),
   };
 }

@@ -6,6 +6,8 @@
 //
 // The floor is the sum of what any such path must do: two bare commits (the result is settled, the step is claimed) and
 // one bare queue hop. They are measured in turn with the sessions.
+
+import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";
 import { openCommitFloor } from "../floors/commits.ts";
 import { openHopFloor } from "../floors/queue-hop.ts";
@@ -103,10 +105,13 @@ export async function addTrips(session: {
   trips: Samples;
 }): Promise<void> {
   const { stage, key, sentAt, trips } = session;
-  const arrivals = (await stage.model.takeArrivals()).filter((arrival) => arrival.key === key);
-  for (const [results, from] of sentAt) {
-    const to = arrivals.find((arrival) => arrival.results === results)?.at;
-    if (to === undefined) throw new Error(`No model request with ${results} results of ${key} arrived`);
-    trips.add(to - from);
-  }
+  const arrivedAt = new Map<number, number>();
+  // A session that is left in its midst may have its last request under way.
+  const isComplete = async () => {
+    for (const arrival of await stage.model.takeArrivals())
+      if (arrival.key === key) arrivedAt.set(arrival.results, arrival.at);
+    return [...sentAt.keys()].every((results) => arrivedAt.has(results));
+  };
+  await waitFor(isComplete, { what: `the model requests of ${key}` });
+  for (const [results, from] of sentAt) trips.add((arrivedAt.get(results) ?? Number.NaN) - from);
 }

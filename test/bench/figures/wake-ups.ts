@@ -13,18 +13,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client.ts";
 import { findWallOffset, monotonicMs } from "../clock.ts";
 import { copySession } from "../copy-session.ts";
+import { createWaitingSession } from "../create-waiting-session.ts";
 import { type Figure, toFigure } from "../figure.ts";
 import { openCommitFloor } from "../floors/commits.ts";
 import { measureHttp } from "../floors/http.ts";
 import type { Group, Run } from "../group.ts";
-import {
-  type Changes,
-  createSession,
-  type PendingCall,
-  pendingOf,
-  poll,
-  toResultBody,
-} from "../play-session.ts";
+import { type Changes, toResultBody } from "../play-session.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { startWaiters } from "../waiters.ts";
@@ -139,19 +133,4 @@ async function readCommitMoments({ db }: Stack, sessionId: string): Promise<Map<
     [sessionId],
   );
   return new Map(rows.map(({ index, ms }) => [index, ms]));
-}
-
-/** A session whose first step asks for calls, at the moment at which it waits for them. */
-export async function createWaitingSession(
-  api: ApiClient,
-  plan: { key: string; calls: number },
-): Promise<{ id: string; cursor: number; calls: PendingCall[] }> {
-  const id = await createSession(api, { ...plan, steps: 1 });
-  for (let cursor = 0; ; ) {
-    const changes = await poll(api, id, cursor);
-    if (!changes) throw new Error(`Session ${id} does not get on`);
-    cursor = changes.next_index;
-    const calls = pendingOf(changes);
-    if (calls && calls.length > 0) return { id, cursor, calls };
-  }
 }
