@@ -13,8 +13,6 @@ export interface CopyOptions {
 
 /** Copies a session, the first copy oldest, and gives the copies' ids. They are of the same organization and user. */
 export async function copySession({ db, sessionId, count, events }: CopyOptions): Promise<string[]> {
-  const columns = await readColumns(db);
-  const maxIndex = events ?? Number.MAX_SAFE_INTEGER;
   await db.query("BEGIN");
   // Foreign keys hold for copies as they do for what is copied.
   await db.query("SET LOCAL session_replication_role = replica");
@@ -25,36 +23,31 @@ export async function copySession({ db, sessionId, count, events }: CopyOptions)
        FROM (SELECT number * interval '1 second' AS age FROM generate_series($1::int, 1, -1) AS number) AS ages`,
     [count],
   );
-  const [sessions, ...others] = columns;
-  for (const table of [sessions, ...others]) {
-    if (!table) continue;
-    const values = table.columns.map((column) => toValue(table.name, column));
-    const key = table.name === "sessions" ? "id" : "session_id";
-    const narrowed = table.name === "events" ? `AND row.index < ${maxIndex}` : "";
+  for (const { name, columns } of await readTables(db)) {
+    const values = columns.map((column) => toValue(name, column, events));
+    const key = name === "sessions" ? "id" : "session_id";
+    const narrowed = name === "events" && events !== undefined ? `AND row.index < ${events}` : "";
     await db.query(
-      `INSERT INTO ${table.name} (${table.columns.map(quote).join(", ")})
-       SELECT ${values.join(", ")} FROM copies, ${table.name} AS row
-        WHERE row.${key} = '${sessionId}' ${narrowed} ORDER BY copies.id`,
+      `INSERT INTO ${name} (${columns.map(quote).join(", ")})
+       SELECT ${values.join(", ")} FROM copies, ${name} AS row WHERE row.${key} = '${sessionId}' ${narrowed}`,
     );
   }
-  const { rows } = await db.query<{ id: string }>("SELECT id FROM copies ORDER BY id");
-  if (events !== undefined)
-    await db.query("UPDATE sessions SET next_index = $1 FROM copies WHERE copies.id = sessions.id", [events]);
+  const { rows } = await db.query<{ id: string }>("SELECT id FROM copies");
   await db.query("COMMIT");
   return rows.map(({ id }) => id);
 }
 
 const quote = (name: string) => `"${name}"`;
 
-function toValue(table: string, column: string): string {
-  if (table === "sessions" && column === "id") return "copies.id";
-  if (column === "session_id") return "copies.id";
+function toValue(table: string, column: string, events: number | undefined): string {
+  if (column === (table === "sessions" ? "id" : "session_id")) return "copies.id";
   if (table === "sessions" && column === "created_at") return "row.created_at - copies.age";
+  if (table === "sessions" && column === "next_index" && events !== undefined) return String(events);
   return `row.${quote(column)}`;
 }
 
 /** The tables that belong to a session, `sessions` first, with the columns that can be written. */
-async function readColumns(db: pg.Client): Promise<{ name: string; columns: string[] }[]> {
+async function readTables(db: pg.Client): Promise<{ name: string; columns: string[] }[]> {
   const { rows } = await db.query<{ name: string; columns: string[] }>(
     `SELECT table_name AS name, array_agg(column_name::text ORDER BY ordinal_position) AS columns
        FROM information_schema.columns

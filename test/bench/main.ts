@@ -5,14 +5,9 @@ import { GROUPS } from "./catalogue.ts";
 import { toMachineLine } from "./machine.ts";
 import { runBench } from "./run-bench.ts";
 import { toTable } from "./table.ts";
+import { closeOnSignal, createTell } from "./terminal.ts";
 
-const startedAt = performance.now();
-
-/** Progress goes to standard error: standard output is the result's. */
-function tell(line: string): void {
-  const seconds = (performance.now() - startedAt) / 1_000;
-  process.stderr.write(`${seconds.toFixed(1).padStart(6)} s  ${line}\n`);
-}
+const tell = createTell();
 
 function readOptions(): BenchOptions {
   try {
@@ -29,15 +24,7 @@ function readOptions(): BenchOptions {
 
 const options = readOptions();
 const run = runBench({ ...options, groups: GROUPS, tell });
-let isStopping = false;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    isStopping = true;
-    tell(`${signal}: closing`);
-    void run.close().then(() => process.exit(130));
-  });
-}
-
+const stopped = closeOnSignal(run, tell);
 try {
   const { machine, figures } = await run.result;
   process.stdout.write(
@@ -47,7 +34,7 @@ try {
   );
 } catch (error) {
   // What was measured when a signal came fails, since its processes are gone.
-  if (!isStopping) {
+  if (!stopped.aborted) {
     process.stderr.write(`${(error as Error).stack}\n`);
     process.exitCode = 1;
   }

@@ -44,7 +44,7 @@ export interface StackOptions {
   isStandalone?: boolean;
   /** Settings by their environment names; the others keep their defaults. */
   env?: Record<string, string>;
-  /** For the node of the API. */
+  /** For the node of API and workers. */
   nodeFlags?: string[];
 }
 
@@ -84,7 +84,7 @@ export async function startStack(stage: Stage, options: StackOptions): Promise<S
     };
     const workerPrograms: Program[] = [];
     const addWorker = async () => {
-      const worker = start("worker");
+      const worker = start("worker", { nodeFlags });
       workerPrograms.push(worker);
       await worker.waitForLine(/the worker takes steps/);
     };

@@ -85,6 +85,7 @@ async function lengthenHistory({ db }: Stack, id: string, events: number): Promi
 /** Steps after few and after many. */
 export const stepsGroup: Group = {
   names: [`step_${FEW_STEPS}`, `step_${MANY_STEPS}`],
+  isLong: true,
   measure: measureSteps,
 };
 

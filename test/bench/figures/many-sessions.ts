@@ -11,8 +11,7 @@ import { copySession } from "../copy-session.ts";
 import { createWaitingSession } from "../create-waiting-session.ts";
 import { type Figure, toFigure } from "../figure.ts";
 import type { Group, Run } from "../group.ts";
-import { toCreateBody } from "../plan.ts";
-import { playSession } from "../play-session.ts";
+import { createSession, playOn, playSession } from "../play-session.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { measureTrips } from "./round-trips.ts";
@@ -49,15 +48,15 @@ async function measure(run: Run): Promise<Figure[]> {
   tell(`loading ${count} sessions`);
   const many = await openPlace(run, "many", count);
   tell("loaded");
+  const places = [few, many];
+  const requests = quick ? REQUESTS / 2 : REQUESTS;
   for (let round = 0; round <= rounds; round++) {
-    for (const place of [few, many]) {
-      // The round before the first warms everything up.
-      const into = round === 0 ? { ...place, samples: createPlaceSamples() } : place;
-      await measureRequests(into, quick ? REQUESTS / 2 : REQUESTS);
-      await measureTrips({
-        ...{ stage: run.stage, stack: place.stack, trips: into.samples.step },
-        ...{ key: `step.${round}.${place.ids.length}`, steps: TRIPS },
-      });
+    // The round before the first warms everything up.
+    const into = round === 0 ? places.map((place) => ({ ...place, samples: createPlaceSamples() })) : places;
+    for (let i = 0; i < requests; i++) for (const place of into) await measureRequests(place);
+    for (const { stack, ids, samples } of into) {
+      const key = `step.${round}.${ids.length}`;
+      await measureTrips({ stage: run.stage, stack, key, steps: TRIPS, trips: samples.step });
     }
     if (round > 0) tell(`round ${round}: ${toProgress(few)} with few, ${toProgress(many)} with many`);
   }
@@ -84,7 +83,7 @@ async function openPlace({ stage, closers }: Run, name: string, count: number): 
   const stack = await startStack(stage, { name });
   closers.push(() => stack.close());
   const { api, db } = stack;
-  const completed = await playSession(api, { key: "completed", steps: 1 });
+  const completed = await playSession(api, { key: "completed", steps: 0 });
   const waiting = await createWaitingSession(api, { key: "waiting", calls: 1 });
   const waitingCount = Math.round(count * WAITING_PART);
   const load = (sessionId: string, copies: number) =>
@@ -99,19 +98,18 @@ async function openPlace({ stage, closers }: Run, name: string, count: number): 
   return { stack, ids, samples: createPlaceSamples() };
 }
 
-async function measureRequests({ stack, ids, samples }: Place, count: number): Promise<void> {
-  const { api } = stack;
-  const body = toCreateBody({ key: "created", steps: 0 });
-  for (let i = 0; i < count; i++) {
-    const id = ids[Math.floor(Math.random() * ids.length)];
-    await addTime(samples.create, () => api.call("POST", "/sessions", body));
-    await addTime(samples.list, () => api.call("GET", "/sessions"));
-    await addTime(samples.poll, () => api.call("GET", `/sessions/${id}/changes?from_index=${EVENTS - 1}`));
-  }
+/** Makes each request once. The created session is played to its end, so that it disturbs nothing. */
+async function measureRequests({ stack: { api }, ids, samples }: Place): Promise<void> {
+  const id = ids[Math.floor(Math.random() * ids.length)];
+  await addTime(samples.list, () => api.call("GET", "/sessions"));
+  await addTime(samples.poll, () => api.call("GET", `/sessions/${id}/changes?from_index=${EVENTS - 1}`));
+  const created = await addTime(samples.create, () => createSession(api, { key: "created", steps: 0 }));
+  await playOn(api, { id: created, cursor: 0, results: 0 });
 }
 
-async function addTime(samples: Samples, work: () => Promise<unknown>): Promise<void> {
+async function addTime<T>(samples: Samples, work: () => Promise<T>): Promise<T> {
   const startedAt = monotonicMs();
-  await work();
+  const done = await work();
   samples.add(monotonicMs() - startedAt);
+  return done;
 }

@@ -12,7 +12,6 @@
 // waiter has its body. `…_wake_one`: the same with all of them on one session. A poll that is refused is sent again;
 // `…_refused` is how often one was, in all.
 import { setTimeout as delay } from "node:timers/promises";
-import { waitFor } from "../../support/wait-for.ts";
 import type { ApiClient } from "../api-client.ts";
 import { monotonicMs } from "../clock.ts";
 import { copySession } from "../copy-session.ts";
@@ -21,6 +20,7 @@ import { type Figure, toFigure, toSingleFigure } from "../figure.ts";
 import type { Group, Run } from "../group.ts";
 import { toCreateBody } from "../plan.ts";
 import { hasProc, readHandleLimit, readResidentKib, untilIdle } from "../proc.ts";
+import { readHeapKib } from "../read-heap.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { startWaiters, type Waiters } from "../waiters.ts";
@@ -133,13 +133,10 @@ interface Memory {
 async function readMemory({ apiProgram }: Stack): Promise<Memory> {
   const { pid } = apiProgram;
   await untilIdle([pid]);
-  const told = () => [...apiProgram.readLog().matchAll(/^in use: (\d+) bytes$/gm)];
-  const count = told().length;
-  process.kill(pid, "SIGUSR2");
-  const last = await waitFor(() => told()[count]?.[1], { what: "the API to collect its garbage" });
+  const heapKib = await readHeapKib(apiProgram);
   // Freed pages go back to the system a little later.
   await delay(500);
-  return { residentKib: readResidentKib(pid), heapKib: Number(last) / 1_024 };
+  return { residentKib: readResidentKib(pid), heapKib };
 }
 
 /** Adds the times of other requests, and the connections that are in use between them. */
