@@ -33,16 +33,23 @@ export function runBench(
 ): BenchRun {
   const ofStage: Closers = [];
   const ofGroup: Closers = [];
-  const close = async () => {
-    await closeAll(ofGroup);
-    await closeAll(ofStage);
+  // One after the other: what a signal closes in the midst of a group's own end must wait for it.
+  let groupClosed = Promise.resolve();
+  const closeGroup = () => {
+    groupClosed = groupClosed.then(() => closeAll(ofGroup));
+    return groupClosed;
   };
-  return { result: measure(options, { ofStage, ofGroup }).finally(close), close };
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= closeGroup().then(() => closeAll(ofStage));
+    return closed;
+  };
+  return { result: measure(options, { ofStage, ofGroup, closeGroup }).finally(close), close };
 }
 
 async function measure(
   options: Parameters<typeof runBench>[0],
-  { ofStage, ofGroup }: { ofStage: Closers; ofGroup: Closers },
+  { ofStage, ofGroup, closeGroup }: { ofStage: Closers; ofGroup: Closers; closeGroup: () => Promise<void> },
 ): Promise<BenchResult> {
   const { only, rounds, quick, tell } = options;
   const wants = (name: string) => isWanted(name, only);
@@ -62,7 +69,7 @@ async function measure(
         for (const { log, line } of readComplaints(stage.folder).slice(-COMPLAINTS)) tell(`${log}: ${line}`);
         throw error;
       })
-      .finally(() => closeAll(ofGroup));
+      .finally(closeGroup);
     figures.push(...measured.filter(({ name }) => wants(name)));
   }
   return { machine, figures };

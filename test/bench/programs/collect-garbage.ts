@@ -4,5 +4,6 @@ process.on("SIGUSR2", () => {
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
-  process.stdout.write(`in use: ${heapUsed + external} bytes\n`);
+  // A line like those of the log that it goes to.
+  process.stdout.write(`${JSON.stringify({ level: 20, in_use: heapUsed + external })}\n`);
 });

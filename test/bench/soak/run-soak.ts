@@ -1,6 +1,7 @@
 // One soak: a constant mixed load on an API and a worker, and the count of what grew or went wrong.
 import { setTimeout as delay } from "node:timers/promises";
 import { hasRedis } from "../../support/redis.ts";
+import { waitFor } from "../../support/wait-for.ts";
 import { copySession } from "../copy-session.ts";
 import { createWaitingSession, type WaitingSession } from "../create-waiting-session.ts";
 import { closeAll } from "../group.ts";
@@ -10,7 +11,7 @@ import { type Stack, startStack } from "../stack.ts";
 import { type Closers, openStage, type Stage } from "../stage.ts";
 import { startWaiters } from "../waiters.ts";
 import type { SoakOptions } from "./arguments.ts";
-import { startLoad } from "./load.ts";
+import { SESSIONS_PER_S, startLoad } from "./load.ts";
 import { type Sample, takeSample } from "./sample.ts";
 import { openQueueDepth, type QueueDepth } from "./step-queue-depth.ts";
 import { type Check, judge } from "./verdict.ts";
@@ -38,6 +39,8 @@ export interface SoakRun {
 const COMPRESSED = { TANDEM_SWEEP_MS: "500", TANDEM_LEASE_MS: "3000" };
 const WAITERS = 200;
 const SAMPLES = 48;
+/** The part of the load that has to be played at least, on a machine that others use too. */
+const LEAST_PART = 0.3;
 /** How long sessions may take to end when nothing more is started, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
@@ -46,7 +49,11 @@ export function runSoak(
   options: Pick<SoakOptions, "backend" | "seconds"> & { tell: (line: string) => void },
 ): SoakRun {
   const closers: Closers = [];
-  const close = () => closeAll(closers);
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= closeAll(closers);
+    return closed;
+  };
   return { result: soak(options, closers).finally(close), close };
 }
 
@@ -74,7 +81,13 @@ async function soak(options: Parameters<typeof runSoak>[0], closers: Closers): P
   }
   await load.stop(PATIENCE_MS);
   const checks = judge(samples);
-  const faults = [...load.faults, ...(await findLeftovers(stack, depth)), ...findErrors(stage)];
+  const expected = seconds * SESSIONS_PER_S;
+  const faults = [
+    ...(load.ended < LEAST_PART * expected ? [`Only ${load.ended} of ${expected} sessions were played`] : []),
+    ...load.faults,
+    ...(await findLeftovers(stack, depth)),
+    ...findErrors(stage),
+  ];
   return {
     machine: describeMachine({ postgres: stage.postgres.version, hasRedis }),
     ...{ backend, seconds, samples, checks, faults },
@@ -100,6 +113,9 @@ async function findLeftovers({ db }: Stack, depth: QueueDepth): Promise<string[]
     `SELECT status, count(*)::int AS count FROM sessions WHERE first_text LIKE 'Session soak.%'
         AND status NOT IN ('completed', 'interrupted') GROUP BY status`,
   );
+  // The last job is taken out of the queue a moment after its session has ended.
+  const isEmpty = async () => (await depth.read()) === 0;
+  await waitFor(isEmpty, { what: "the queue to be empty" }).catch(() => undefined);
   const jobs = await depth.read();
   return [
     ...rows.map(({ status, count }) => `${count} sessions are ${status} at the end`),
