@@ -1,6 +1,8 @@
 // Figures come in groups: those that are measured on one stack, in the same rounds.
+
+import type { Closers } from "./closers.ts";
 import type { Figure } from "./figure.ts";
-import type { Closers, Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** Figures that are measured together. */
 export interface Group {
@@ -26,15 +28,4 @@ export interface Run {
   closers: Closers;
   /** Tells a person how far it is. */
   tell(line: string): void;
-}
-
-/** Closes everything, last what was opened first. What cannot be closed is told, and keeps nothing else open. */
-export async function closeAll(closers: Closers): Promise<void> {
-  for (const close of closers.splice(0).reverse()) {
-    try {
-      await close();
-    } catch (error) {
-      process.stderr.write(`Something could not be closed: ${(error as Error).message}\n`);
-    }
-  }
 }

@@ -1,11 +1,12 @@
 // One run: the stage is opened, the wanted groups are measured one after the other, everything is closed.
 import { hasRedis } from "../support/redis.ts";
 import { type BenchOptions, isWanted } from "./arguments.ts";
+import { type Closers, closeAll } from "./closers.ts";
 import type { Figure } from "./figure.ts";
-import { closeAll, type Group } from "./group.ts";
+import type { Group } from "./group.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { readComplaints } from "./read-complaints.ts";
-import { type Closers, openStage } from "./stage.ts";
+import { openStage } from "./stage.ts";
 
 /** So many of the last complaints in the logs are told when something could not be measured. */
 const COMPLAINTS = 20;

@@ -1,14 +1,14 @@
 // Tandem as it is deployed, on a database of its own: an API and workers as processes, or all in one.
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { findFreePort } from "../../apps/standalone/src/embedded-postgres/find-free-port.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
-import { type Program, type ProgramOptions, startProgram } from "./program.ts";
-import type { Closers, Stage } from "./stage.ts";
+import { type Closers, closeAll } from "./closers.ts";
+import { type Program, startProgram } from "./program.ts";
+import type { Stage } from "./stage.ts";
 
 /** A running Tandem. */
 export interface Stack {
@@ -52,74 +52,99 @@ const API_KEY = "key-of-the-bench-which-is-long-enough";
 
 /** Starts it, and waits until it answers. */
 export async function startStack(stage: Stage, options: StackOptions): Promise<Stack> {
-  const { name, backend = "postgres", workers = 1, isStandalone = false, nodeFlags = [] } = options;
   const closers: Closers = [];
-  const close = async () => {
-    for (const closeNext of closers.splice(0).reverse()) await closeNext();
-  };
   try {
-    const databaseUrl = await stage.createDatabase(`bench_${name}`);
-    closers.push(() => stage.dropDatabase(databaseUrl));
-    const redis = backend === "redis" ? await startRedis() : null;
-    if (redis) closers.push(() => redis.close());
-    const dataDir = join(stage.folder, `data-${name}`);
-    closers.push(() => rm(dataDir, { recursive: true, force: true }));
-    const env = {
+    return await open(stage, options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function open(stage: Stage, options: StackOptions, closers: Closers): Promise<Stack> {
+  const { workers = 1, isStandalone = false } = options;
+  const { databaseUrl, redis, env } = await openServices(stage, options, closers);
+  const launcher = createLauncher(stage, { ...options, env, closers });
+  const { api, program: apiProgram } = await launcher.addApi();
+  if (!isStandalone) for (let worker = 0; worker < workers; worker++) await launcher.addWorker();
+  const db = new pg.Client({ connectionString: databaseUrl });
+  db.on("error", () => undefined);
+  await db.connect();
+  closers.push(() => db.end());
+  return {
+    ...{ api, apiProgram, db, databaseUrl, redisUrl: redis?.url ?? null },
+    ...{ baseUrl: api.baseUrl, apiKey: API_KEY, programs: launcher.programs },
+    get pids() {
+      return [...launcher.programs.map(({ pid }) => pid), ...(redis ? [redis.pid] : [])];
+    },
+    addApi: async () => (await launcher.addApi()).api,
+    addWorker: launcher.addWorker,
+    stopWorkers: launcher.stopWorkers,
+    close: () => closeAll(closers),
+  };
+}
+
+/** What Tandem runs on, and the settings that say so. */
+async function openServices(
+  stage: Stage,
+  { name, backend = "postgres", env = {} }: StackOptions,
+  closers: Closers,
+): Promise<{ databaseUrl: string; redis: TestRedis | null; env: Record<string, string> }> {
+  const databaseUrl = await stage.createDatabase(`bench_${name}`);
+  closers.push(() => stage.dropDatabase(databaseUrl));
+  const redis = backend === "redis" ? await startRedis() : null;
+  if (redis) closers.push(() => redis.close());
+  return {
+    databaseUrl,
+    redis,
+    env: {
       DATABASE_URL: databaseUrl,
       ...(redis ? { REDIS_URL: redis.url } : {}),
       TANDEM_API_KEY: API_KEY,
-      TANDEM_DATA_DIR: dataDir,
+      TANDEM_DATA_DIR: join(stage.folder, `data-${name}`),
       TANDEM_COMPATIBLE_BASE_URL: stage.model.baseUrl,
       TANDEM_COMPATIBLE_API_KEY: "key-of-no-provider",
-      ...options.env,
-    };
-    const programs: Program[] = [];
-    const start = (kind: "api" | "worker" | "standalone", more: Partial<ProgramOptions> = {}) => {
-      const path = stage.paths[kind];
-      const log = `${name}-${kind}-${programs.length}`;
-      const program = startProgram({ name: log, path, folder: stage.folder, env, ...more });
-      closers.push(() => program.close());
-      programs.push(program);
-      return program;
-    };
-    const workerPrograms: Program[] = [];
-    const addWorker = async () => {
-      const worker = start("worker", { nodeFlags });
-      workerPrograms.push(worker);
+      ...env,
+    },
+  };
+}
+
+/** Starts the stack's processes. */
+function createLauncher(
+  stage: Stage,
+  options: StackOptions & { env: Record<string, string>; closers: Closers },
+) {
+  const { name, env, nodeFlags = [], closers } = options;
+  const programs: Program[] = [];
+  const workers: Program[] = [];
+  const start = (kind: "api" | "worker" | "standalone", settings: Record<string, string> = {}) => {
+    const program = startProgram({
+      ...{ name: `${name}-${kind}-${programs.length}`, path: stage.paths[kind], folder: stage.folder },
+      ...{ nodeFlags, env: { ...env, ...settings } },
+    });
+    closers.push(() => program.close());
+    programs.push(program);
+    return program;
+  };
+  return {
+    programs,
+    async addWorker() {
+      const worker = start("worker");
+      workers.push(worker);
       await worker.waitForLine(/the worker takes steps/);
-    };
-    const addApi = async () => {
+    },
+    async addApi() {
       const port = await findFreePort();
       const api = createApiClient(`http://127.0.0.1:${port}`, API_KEY);
       closers.push(() => api.close());
-      const kind = isStandalone ? "standalone" : "api";
-      const program = start(kind, { nodeFlags, env: { ...env, PORT: String(port) } });
+      const program = start(options.isStandalone ? "standalone" : "api", { PORT: String(port) });
       await untilReady(api, program);
       return { api, program };
-    };
-    const { api, program: apiProgram } = await addApi();
-    if (!isStandalone) for (let worker = 0; worker < workers; worker++) await addWorker();
-    const db = new pg.Client({ connectionString: databaseUrl });
-    db.on("error", () => undefined);
-    await db.connect();
-    closers.push(() => db.end());
-    return {
-      ...{ api, baseUrl: api.baseUrl, apiKey: API_KEY, databaseUrl, redisUrl: redis?.url ?? null },
-      ...{ db, programs, apiProgram },
-      get pids() {
-        return [...programs.map(({ pid }) => pid), ...(redis ? [redis.pid] : [])];
-      },
-      addApi: async () => (await addApi()).api,
-      addWorker,
-      async stopWorkers() {
-        for (const worker of workerPrograms.splice(0)) await worker.close();
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    },
+    async stopWorkers() {
+      for (const worker of workers.splice(0)) await worker.close();
+    },
+  };
 }
 
 async function untilReady(api: ApiClient, program: Program): Promise<void> {

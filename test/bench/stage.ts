@@ -6,11 +6,9 @@ import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts";
 import { bundlePrograms } from "../support/programs.ts";
+import type { Closers } from "./closers.ts";
 import { startProgram } from "./program.ts";
 import type { Arrival } from "./programs/scripted-model.ts";
-
-/** Takes what closes a part, to be called in the reverse order. */
-export type Closers = (() => unknown)[];
 
 const programs = {
   api: "apps/api/src/server.ts",

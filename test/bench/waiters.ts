@@ -1,10 +1,11 @@
 // The near end of the process whose clients wait.
 
+import type { Closers } from "./closers.ts";
 import { untilIdle } from "./proc.ts";
 import { startProgram } from "./program.ts";
 import type { FromWaiters, Hold, Released, ToWaiters } from "./programs/waiters.ts";
 import type { Stack } from "./stack.ts";
-import type { Closers, Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** Clients that wait. */
 export interface Waiters {

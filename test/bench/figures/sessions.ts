@@ -16,40 +16,15 @@ import { type Figure, toFigure, toSingleFigure } from "../figure.ts";
 import { type CommitFloor, openCommitFloor } from "../floors/commits.ts";
 import { type HopFloor, openHopFloor } from "../floors/queue-hop.ts";
 import type { Group, Run } from "../group.ts";
-import { playSession } from "../play-session.ts";
-import { playWindow } from "../play-window.ts";
-import { createSdkPlayer } from "../play-with-sdk.ts";
-import { hasProc } from "../proc.ts";
+import { createSeen, type Load, measureLoad, type Seen } from "../measure-load.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
-import { readCommits, readStackCpuMs, readWrittenCommits } from "../session-cost.ts";
+import { readCommits } from "../session-cost.ts";
 import { type Stack, startStack } from "../stack.ts";
 
 const COMMITS = 6;
 const HOPS = 2;
 const FLOOR_SAMPLES = 60;
-const WARM_UP_MS = 500;
-const WINDOW_MS = 3_000;
-const QUICK_WINDOW_MS = 800;
-/** Many at once end in waves, which a short window would count by chance: so many waves are seen. */
-const WAVES = 3;
-
-/** One way to load the stack. */
-interface Load {
-  concurrency: number;
-  workers: 1 | 2;
-  isSdk?: boolean;
-}
-
-/** Finer than a thousandth: a session takes few milliseconds of CPU. */
-const CPU_PARTS = 1_000_000;
-
-/** What was seen of a load. */
-interface Seen {
-  rates: Samples;
-  latencies: Samples;
-  cpu: Samples;
-  writtenCommits: Samples;
-}
+const COMMITS_FIGURE = "commits_per_session";
 
 const POSTGRES_LOADS: Load[] = [
   { concurrency: 1, workers: 1 },
@@ -67,9 +42,11 @@ const REDIS_LOADS: Load[] = [
 
 const sessionsGroup = (backend: "postgres" | "redis", loads: Load[]): Group => {
   const suffix = backend === "redis" ? "_redis" : "";
-  const perLoad = loads.flatMap((load) => Object.values(namesOf(load, suffix)));
   return {
-    names: [...perLoad, ...(backend === "postgres" ? ["commits_per_session"] : [])],
+    names: [
+      ...loads.flatMap((load) => Object.values(namesOf(load, suffix))),
+      ...(backend === "postgres" ? [COMMITS_FIGURE] : []),
+    ],
     needsRedis: backend === "redis",
     measure: (run) => measure(run, { backend, suffix, loads }),
   };
@@ -92,107 +69,74 @@ function namesOf({ concurrency, workers, isSdk }: Load, suffix: string) {
   };
 }
 
+/** What all loads of a backend are measured with. */
+interface Scene {
+  run: Run;
+  stack: Stack;
+  suffix: string;
+  commitFloor: CommitFloor;
+  hopFloor: HopFloor;
+}
+
 async function measure(
   run: Run,
-  options: { backend: "postgres" | "redis"; suffix: string; loads: Load[] },
+  { backend, suffix, loads }: { backend: "postgres" | "redis"; suffix: string; loads: Load[] },
 ): Promise<Figure[]> {
-  const { closers, stage } = run;
-  const { backend, suffix } = options;
-  const loads = options.loads.filter(
-    (load) => run.wants("commits_per_session") || Object.values(namesOf(load, suffix)).some(run.wants),
-  );
+  const { closers, stage, wants } = run;
   const stack = await startStack(stage, { name: `sessions_${backend}`, backend });
   closers.push(() => stack.close());
   const commitFloor = await openCommitFloor(stage, closers);
   const hopFloor = await openHopFloor(stage, { redisUrl: stack.redisUrl, closers });
+  const scene = { run, stack, suffix, commitFloor, hopFloor };
+  const wantsCommits = backend === "postgres" && wants(COMMITS_FIGURE);
   const figures: Figure[] = [];
-  for (const workers of [1, 2] as const) {
-    const mine = loads.filter((load) => load.workers === workers);
+  for (const workers of [1, 2]) {
+    const countsCommits = wantsCommits && workers === 1;
+    const isWanted = (load: Load) => countsCommits || Object.values(namesOf(load, suffix)).some(wants);
+    const mine = loads.filter((load) => load.workers === workers && isWanted(load));
     if (mine.length === 0) continue;
     if (workers === 2) await stack.addWorker();
     const commitsBefore = await readCommits(stack);
-    const seen = mine.map((load) => ({ load, ...createSeen() }));
-    const floors = { commits: createSamples(), hops: createSamples() };
-    let sessions = 0;
-    for (let round = 0; round <= run.rounds; round++) {
-      for (const of of seen) {
-        // The round before the first warms everything up.
-        const into = round === 0 ? createSeen() : of;
-        await measureFloors(floors, { commitFloor, hopFloor });
-        sessions += await measureLoad({ run, stack, load: of.load, into, round });
-      }
-      if (round > 0) tell(run, seen, suffix, round);
-    }
-    const floorMs = COMMITS * medianOf(floors.commits) + HOPS * medianOf(floors.hops);
-    figures.push(...seen.flatMap((of) => toFigures(of, { suffix, floorMs })));
-    if (workers === 1 && backend === "postgres" && run.wants("commits_per_session")) {
-      const commits = (await readCommits(stack, { afterFlush: true })) - commitsBefore;
-      figures.push(
-        toSingleFigure({ name: "commits_per_session", unit: "commits", value: commits / sessions }),
-      );
-    }
+    const { ofLoads, played } = await measureLoads(scene, mine);
+    figures.push(...ofLoads);
+    if (!countsCommits) continue;
+    const commits = (await readCommits(stack, { afterFlush: true })) - commitsBefore;
+    figures.push(toSingleFigure({ name: COMMITS_FIGURE, unit: "commits", value: commits / played }));
   }
   return figures;
 }
 
-const createSeen = (): Seen => ({
-  rates: createSamples(),
-  latencies: createSamples(),
-  cpu: createSamples(CPU_PARTS),
-  writtenCommits: createSamples(),
-});
+/** Measures loads in turn, round by round, with their floors. */
+async function measureLoads(scene: Scene, loads: Load[]): Promise<{ ofLoads: Figure[]; played: number }> {
+  const { run, stack, suffix } = scene;
+  const seen = loads.map((load) => ({ load, ...createSeen() }));
+  const floors = { commits: createSamples(), hops: createSamples() };
+  let played = 0;
+  for (let round = 0; round <= run.rounds; round++) {
+    // The round before the first warms everything up.
+    const isWarmUp = round === 0;
+    for (const of of seen) {
+      await measureFloors(scene, isWarmUp ? { commits: createSamples(), hops: createSamples() } : floors);
+      const into = isWarmUp ? createSeen() : of;
+      const isShort = run.quick || isWarmUp;
+      played += await measureLoad({ stage: run.stage, stack, load: of.load, into, round, isShort });
+    }
+    if (isWarmUp) continue;
+    const rates = seen.map(
+      ({ load, rates }) => `${namesOf(load, suffix).rate} ${medianOf(rates).toFixed(1)}`,
+    );
+    run.tell(`round ${round}: ${rates.join(", ")}`);
+  }
+  const floorMs = COMMITS * medianOf(floors.commits) + HOPS * medianOf(floors.hops);
+  return { ofLoads: seen.flatMap((of) => toFigures(of, { suffix, floorMs })), played };
+}
 
 async function measureFloors(
-  floors: { commits: Samples; hops: Samples },
-  { commitFloor, hopFloor }: { commitFloor: CommitFloor; hopFloor: HopFloor },
+  { commitFloor, hopFloor }: Scene,
+  { commits, hops }: { commits: Samples; hops: Samples },
 ): Promise<void> {
-  await commitFloor.measure(floors.commits.add, FLOOR_SAMPLES);
-  await hopFloor.measure(floors.hops.add, FLOOR_SAMPLES);
-}
-
-/** Loads the stack once; gives how many sessions were played. */
-async function measureLoad(options: {
-  run: Run;
-  stack: Stack;
-  load: Load;
-  into: Seen;
-  round: number;
-}): Promise<number> {
-  const { run, stack, load, into, round } = options;
-  const { concurrency, workers, isSdk = false } = load;
-  const isShort = run.quick || round === 0;
-  const at = `${concurrency}.w${workers}.${isSdk ? "sdk." : ""}${round}`;
-  const readCost = async () => ({
-    cpuMs: readStackCpuMs(run.stage, stack),
-    written: await readWrittenCommits(stack),
-  });
-  const sdk = createSdkPlayer(stack);
-  const costs: Awaited<ReturnType<typeof readCost>>[] = [];
-  const { latenciesMs, seconds, played } = await playWindow({
-    concurrency,
-    warmUpMs: WARM_UP_MS,
-    windowMs: isShort ? QUICK_WINDOW_MS : WINDOW_MS,
-    minSessions: (isShort ? 1 : WAVES) * concurrency,
-    play: (number) => {
-      const plan = { key: `${at}.${number}`, steps: 1 };
-      return isSdk ? sdk(plan) : playSession(stack.api, plan);
-    },
-    onEdge: async () => void costs.push(await readCost()),
-  });
-  await run.stage.model.takeArrivals();
-  const [before, after] = costs;
-  const count = latenciesMs.length;
-  if (!before || !after || count === 0) throw new Error(`No session ended in a window of ${seconds} s`);
-  into.rates.add(count / seconds);
-  latenciesMs.forEach(into.latencies.add);
-  if (hasProc) into.cpu.add((after.cpuMs - before.cpuMs) / 1_000 / count);
-  into.writtenCommits.add((after.written - before.written) / count);
-  return played;
-}
-
-function tell(run: Run, seen: readonly (Seen & { load: Load })[], suffix: string, round: number): void {
-  const rates = seen.map(({ load, rates }) => `${namesOf(load, suffix).rate} ${medianOf(rates).toFixed(1)}`);
-  run.tell(`round ${round}: ${rates.join(", ")}`);
+  await commitFloor.measure(commits.add, FLOOR_SAMPLES);
+  await hopFloor.measure(hops.add, FLOOR_SAMPLES);
 }
 
 function toFigures(
@@ -201,11 +145,9 @@ function toFigures(
 ): Figure[] {
   const names = namesOf(load, suffix);
   const isAlone = load.concurrency === 1;
+  const rateFloor = isAlone ? 1_000 / floorMs : null;
   return [
-    toFigure({
-      ...{ name: names.rate, unit: "sessions/s", samples: rates },
-      floor: isAlone ? 1_000 / floorMs : null,
-    }),
+    toFigure({ name: names.rate, unit: "sessions/s", samples: rates, floor: rateFloor }),
     toFigure({ name: names.latency, unit: "ms", samples: latencies, floor: isAlone ? floorMs : null }),
     ...(cpu.count > 0 ? [toFigure({ name: names.cpu, unit: "CPU s", samples: cpu })] : []),
     toFigure({ name: names.writtenCommits, unit: "commits", samples: writtenCommits }),

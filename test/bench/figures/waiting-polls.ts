@@ -72,43 +72,37 @@ const createOthers = (): Others => ({
   connections: createSamples(),
 });
 
+/** A stack, sessions to wait for, and clients. */
+interface Scene {
+  stack: Stack;
+  waiters: Waiters;
+  /** The session that all others are copies of. */
+  template: WaitingSession;
+  /** One more than there are waiters. */
+  copies: string[];
+}
+
 async function measure(run: Run, count: number): Promise<Figure[]> {
-  const { stage, closers, tell } = run;
   const names = namesOf(count);
-  if (!hasProc) throw new Error("Memory is read from /proc, which this system has not: leave waiters_ out");
-  if (readHandleLimit() < count + OTHER_HANDLES)
-    throw new Error(
-      `${count} waiters need as many sockets, and the limit is ${readHandleLimit()}: ulimit -Hn`,
-    );
-  const stack = await startStack(stage, {
-    ...{ name: `waiters_${count}`, nodeFlags: ["--expose-gc", "--import", stage.paths.garbage] },
-  });
-  closers.push(() => stack.close());
-  const waiters = await startWaiters(stage, closers);
-  const template = await createWaitingSession(stack.api, { key: "template", calls: 1 });
-  await stack.stopWorkers();
-  const copies = await copySession({ db: stack.db, sessionId: template.id, count: count + 1 });
-  const polls = copies.map((sessionId) => ({ sessionId, cursor: template.cursor }));
-  const samples = run.quick ? 25 : 100;
+  const scene = await openScene(run, count);
+  const { stack, waiters, template, copies } = scene;
+  const requests = run.quick ? 25 : 100;
   const none = createOthers();
   const some = createOthers();
   // What a process needs for its first requests, it needs once; many would leave room for the waiters in its heap.
-  await measureOthers(stack, template, createOthers(), WARM_UP_REQUESTS);
+  await measureOthers(scene, createOthers(), WARM_UP_REQUESTS);
   const before = await readMemory(stack);
-  await measureOthers(stack, template, none, samples);
-  await waiters.hold(stack, polls.slice(0, count));
-  await measureOthers(stack, template, some, samples);
+  await measureOthers(scene, none, requests);
+  await waiters.hold(stack, toPolls(template, copies.slice(0, count)));
+  await measureOthers(scene, some, requests);
   const after = await readMemory(stack);
   const { refused } = await waiters.release(stack);
-  await measureOthers(stack, template, none, samples);
+  await measureOthers(scene, none, requests);
   const each = (what: keyof Memory) => Math.max(0, after[what] - before[what]) / count;
   const memory = Math.max(each("residentKib"), each("heapKib"));
-  tell(`${names.memory}: ${memory.toFixed(1)} KiB each`);
-
-  const wake = (sessions: readonly string[]) => measureWake({ stack, waiters, template, count, sessions });
-  const all = await wake(copies.slice(0, WAKE_ALL_SESSIONS));
-  const one = await wake(copies.slice(-1));
-  tell(`${names.memory}: all woken in ${all.ms.toFixed(0)} ms, on one session in ${one.ms.toFixed(0)} ms`);
+  const all = await measureWake(scene, count, copies.slice(0, WAKE_ALL_SESSIONS));
+  const one = await measureWake(scene, count, copies.slice(-1));
+  run.tell(`${names.memory}: ${memory.toFixed(1)} KiB each, all woken in ${all.ms.toFixed(0)} ms`);
   return [
     toSingleFigure({ name: names.memory, unit: "KiB", value: memory }),
     toSingleFigure({ name: names.heap, unit: "KiB", value: each("heapKib") }),
@@ -123,6 +117,25 @@ async function measure(run: Run, count: number): Promise<Figure[]> {
     toSingleFigure({ name: names.refused, unit: "polls", value: refused + all.refused + one.refused }),
   ];
 }
+
+async function openScene({ stage, closers }: Run, count: number): Promise<Scene> {
+  if (!hasProc) throw new Error("Memory is read from /proc, which this system has not: leave waiters_ out");
+  if (readHandleLimit() < count + OTHER_HANDLES)
+    throw new Error(
+      `${count} waiters need as many sockets, and the limit is ${readHandleLimit()}: ulimit -Hn`,
+    );
+  const nodeFlags = ["--expose-gc", "--import", stage.paths.garbage];
+  const stack = await startStack(stage, { name: `waiters_${count}`, nodeFlags });
+  closers.push(() => stack.close());
+  const waiters = await startWaiters(stage, closers);
+  const template = await createWaitingSession(stack.api, { key: "template", calls: 1 });
+  await stack.stopWorkers();
+  const copies = await copySession({ db: stack.db, sessionId: template.id, count: count + 1 });
+  return { stack, waiters, template, copies };
+}
+
+const toPolls = ({ cursor }: WaitingSession, sessions: readonly string[]) =>
+  sessions.map((sessionId) => ({ sessionId, cursor }));
 
 /** Memory of the API process, when it rests and its garbage is collected. */
 interface Memory {
@@ -140,12 +153,9 @@ async function readMemory({ apiProgram }: Stack): Promise<Memory> {
 }
 
 /** Adds the times of other requests, and the connections that are in use between them. */
-async function measureOthers(
-  { api, db }: Stack,
-  { id }: WaitingSession,
-  into: Others,
-  count: number,
-): Promise<void> {
+async function measureOthers({ stack, template }: Scene, into: Others, count: number): Promise<void> {
+  const { api, db } = stack;
+  const { id } = template;
   for (let i = 0; i < count; i++) {
     await addTime(into.status, () => api.call("GET", `/sessions/${id}/status`));
     await addTime(into.create, () => api.call("POST", "/sessions", toCreateBody({ key: "other", steps: 1 })));
@@ -168,19 +178,14 @@ async function addTime(samples: Samples, work: () => Promise<unknown>): Promise<
   samples.add(monotonicMs() - startedAt);
 }
 
-/** Lets clients wait on these sessions, cancels them all; the time until the last has its body, in milliseconds. */
-async function measureWake(options: {
-  stack: Stack;
-  waiters: Waiters;
-  template: WaitingSession;
-  count: number;
-  sessions: readonly string[];
-}): Promise<{ ms: number; refused: number }> {
-  const { stack, waiters, template, count, sessions } = options;
-  const polls = Array.from({ length: count }, (_, i) => ({
-    sessionId: sessions[i % sessions.length] ?? "",
-    cursor: template.cursor,
-  }));
+/** Lets so many clients wait on these sessions and cancels them all; the time until the last has its body. */
+async function measureWake(
+  { stack, waiters, template }: Scene,
+  count: number,
+  sessions: readonly string[],
+): Promise<{ ms: number; refused: number }> {
+  const spread = Array.from({ length: count }, (_, i) => sessions[i % sessions.length] ?? "");
+  const polls = toPolls(template, spread);
   await waiters.hold(stack, polls);
   const woken = waiters.allWoken();
   const startedAt = monotonicMs();

@@ -2,7 +2,8 @@
 // connection. Its three statements go in one message, which is the least that a client can do.
 import pg from "pg";
 import { findWallOffset, monotonicMs } from "../clock.ts";
-import type { Closers, Stage } from "../stage.ts";
+import type { Closers } from "../closers.ts";
+import type { Stage } from "../stage.ts";
 
 /** Measures bare commits. */
 export interface CommitFloor {

@@ -3,9 +3,10 @@
 
 import { migrate } from "@tandem/engine/postgres/migrate";
 import { monotonicMs } from "../clock.ts";
+import type { Closers } from "../closers.ts";
 import { startProgram } from "../program.ts";
 import type { Hopped } from "../programs/queue-hop-consumer.ts";
-import type { Closers, Stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 import { openHopQueue } from "./hop-queue.ts";
 
 /** Measures bare queue hops. */

@@ -27,44 +27,20 @@ const MAX_READS = 8;
  * @param idleSession one that nothing happens to, for polls that wait in vain
  */
 export function startLoad(api: ApiClient, idleSession: { id: string; cursor: number }): Load {
-  const sessions = new Set<Promise<unknown>>();
-  const readsUnderWay = new Set<Promise<unknown>>();
   const faults: string[] = [];
+  const tellFault = (fault: string) => faults.push(fault);
+  const sessions = createLane(MAX_SESSIONS, tellFault);
+  const reads = createLane(MAX_READS, tellFault);
   const stopping = new AbortController();
-  let started = 0;
-  let ended = 0;
-
-  const follow = (what: string, work: Promise<unknown>, underWay: Set<Promise<unknown>>) => {
-    const followed = work
-      .catch((error: Error) => faults.push(`${what}: ${error.message}`))
-      .finally(() => underWay.delete(followed));
-    underWay.add(followed);
-  };
   const startSession = () => {
-    if (sessions.size >= MAX_SESSIONS) return false;
-    const number = started++;
+    const number = sessions.started;
     const { name, play } = pickKind(number);
-    const played = play(api, `soak.${number}`).finally(() => ended++);
-    follow(`session ${number}, ${name}`, played, sessions);
-    return true;
+    return sessions.tryStart(`session ${number}, ${name}`, () => play(api, `soak.${number}`));
   };
-  const reads: (() => Promise<unknown>)[] = [
-    () => api.call("GET", "/sessions?size=20"),
-    () => api.call("GET", `/sessions/${idleSession.id}`),
-    () => api.call("GET", `/sessions/${idleSession.id}/status`),
-    // Answers 204 after a second.
-    () =>
-      api.call(
-        "GET",
-        `/sessions/${idleSession.id}/changes?from_index=${idleSession.cursor}&wait_for_seconds=1`,
-      ),
-    () => api.call("GET", `/sessions/${idleSession.id}/events?size=5`),
-  ];
-  let read = 0;
+  const paths = toReadPaths(idleSession);
   const startRead = () => {
-    if (readsUnderWay.size >= MAX_READS) return false;
-    follow("a read", reads[read++ % reads.length]?.() ?? Promise.resolve(), readsUnderWay);
-    return true;
+    const path = paths[reads.started % paths.length] ?? "";
+    return reads.tryStart(path, () => api.call("GET", path));
   };
   const pacers = [
     pace(1_000 / SESSIONS_PER_S, startSession, stopping.signal),
@@ -72,20 +48,55 @@ export function startLoad(api: ApiClient, idleSession: { id: string; cursor: num
   ];
   return {
     get started() {
-      return started;
+      return sessions.started;
     },
     get ended() {
-      return ended;
+      return sessions.ended;
     },
     faults,
     async stop(patienceMs) {
       stopping.abort();
       await Promise.all(pacers);
-      const all = Promise.all([...sessions, ...readsUnderWay]);
-      await Promise.race([all, delay(patienceMs, undefined, { ref: false })]);
-      if (sessions.size > 0) faults.push(`${sessions.size} sessions did not end within ${patienceMs} ms`);
-      if (readsUnderWay.size > 0) faults.push(`${readsUnderWay.size} reads were not answered`);
+      const ended = Promise.all([sessions.untilIdle(), reads.untilIdle()]);
+      await Promise.race([ended, delay(patienceMs, undefined, { ref: false })]);
+      const left = sessions.started - sessions.ended;
+      if (left > 0) tellFault(`${left} sessions did not end within ${patienceMs} ms`);
+      if (reads.started > reads.ended) tellFault("reads were not answered");
     },
+  };
+}
+
+/** What is read beside the sessions. The poll answers 204 after a second. */
+const toReadPaths = ({ id, cursor }: { id: string; cursor: number }): string[] => [
+  "/sessions?size=20",
+  `/sessions/${id}`,
+  `/sessions/${id}/status`,
+  `/sessions/${id}/changes?from_index=${cursor}&wait_for_seconds=1`,
+  `/sessions/${id}/events?size=5`,
+];
+
+/** Work of one kind, so much of it at once at most. */
+function createLane(max: number, tellFault: (fault: string) => void) {
+  const underWay = new Set<Promise<unknown>>();
+  let started = 0;
+  return {
+    get started() {
+      return started;
+    },
+    get ended() {
+      return started - underWay.size;
+    },
+    /** Starts it, unless there is no room. */
+    tryStart(what: string, work: () => Promise<unknown>): boolean {
+      if (underWay.size >= max) return false;
+      started++;
+      const followed = work()
+        .catch((error: Error) => tellFault(`${what}: ${error.message}`))
+        .finally(() => underWay.delete(followed));
+      underWay.add(followed);
+      return true;
+    },
+    untilIdle: () => Promise.all(underWay),
   };
 }
 

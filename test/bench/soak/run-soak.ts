@@ -2,13 +2,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasRedis } from "../../support/redis.ts";
 import { waitFor } from "../../support/wait-for.ts";
+import { type Closers, closeAll } from "../closers.ts";
 import { copySession } from "../copy-session.ts";
 import { createWaitingSession, type WaitingSession } from "../create-waiting-session.ts";
-import { closeAll } from "../group.ts";
 import { describeMachine, type Machine } from "../machine.ts";
 import { ERROR, readComplaints } from "../read-complaints.ts";
 import { type Stack, startStack } from "../stack.ts";
-import { type Closers, openStage, type Stage } from "../stage.ts";
+import { openStage, type Stage } from "../stage.ts";
 import { startWaiters } from "../waiters.ts";
 import type { SoakOptions } from "./arguments.ts";
 import { SESSIONS_PER_S, startLoad } from "./load.ts";
