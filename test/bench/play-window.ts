@@ -34,41 +34,37 @@ export interface WindowResult {
 export async function playWindow(options: WindowOptions): Promise<WindowResult> {
   const { concurrency, play, onEdge } = options;
   let latenciesMs: number[] = [];
-  let isOver = false;
   let number = 0;
+  const over = new AbortController();
+  const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => undefined);
   const loop = async (_: unknown, position: number) => {
     // All at once would stay in step, and end all at once.
-    await delay((position / concurrency) * options.warmUpMs);
-    while (!isOver) {
+    await wait((position / concurrency) * options.warmUpMs);
+    while (!over.signal.aborted) {
       const startedAt = performance.now();
       await play(number++);
       latenciesMs.push(performance.now() - startedAt);
     }
   };
   const untilEnded = (count: number) =>
-    waitFor(() => latenciesMs.length >= count, { what: `${count} sessions to end`, timeoutMs: PATIENCE_MS });
-  const loops = Promise.all(Array.from({ length: concurrency }, loop));
+    waitFor(() => over.signal.aborted || latenciesMs.length >= count, {
+      what: `${count} sessions to end`,
+      timeoutMs: PATIENCE_MS,
+    });
   const measure = async () => {
-    await Promise.all([delay(options.warmUpMs), untilEnded(concurrency)]);
+    await Promise.all([wait(options.warmUpMs), untilEnded(concurrency)]);
     await onEdge?.("open");
     latenciesMs = [];
     const openedAt = performance.now();
-    await Promise.all([delay(options.windowMs), untilEnded(options.minSessions)]);
+    await Promise.all([wait(options.windowMs), untilEnded(options.minSessions)]);
     const seen = [...latenciesMs];
     const seconds = (performance.now() - openedAt) / 1_000;
     await onEdge?.("close");
-    isOver = true;
     return { latenciesMs: seen, seconds };
   };
-  // A session that fails ends the window at once.
-  const [result] = await Promise.all([Promise.race([measure(), loops.then(neverBefore)]), loops]).finally(
-    () => {
-      isOver = true;
-    },
-  );
+  // A session that fails ends the window at once, and a window that is over ends the load.
+  const end = () => over.abort();
+  const loops = Promise.all(Array.from({ length: concurrency }, loop)).finally(end);
+  const [result] = await Promise.all([measure().finally(end), loops]);
   return { ...result, played: number };
-}
-
-function neverBefore(): never {
-  throw new Error("The load ended before its window");
 }

@@ -1,11 +1,11 @@
 // What all figures share: a Postgres of the bench's own that keeps its promises (real fsync, on a real disk), the
 // scripted model, and the programs, bundled as images run them.
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts";
 import { bundlePrograms } from "../support/programs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import type { Closers } from "./closers.ts";
 import { startProgram } from "./program.ts";
 import type { Arrival } from "./programs/scripted-model.ts";
@@ -52,10 +52,8 @@ const SETTINGS = { track_commit_timestamp: "on", max_wal_size: "4GB" };
 
 /** Opens it. What it opens is closed by `closers`, whether it succeeds or not. */
 export async function openStage(closers: Closers): Promise<Stage> {
-  const folder = await mkdtemp(join(tmpdir(), "tandem-bench-"));
+  const folder = await makeTemporaryFolder("tandem-bench-", { onDisk: true });
   closers.push(() => rm(folder, { recursive: true, force: true }));
-  // Root's Postgres runs as another user, who has to get to its files.
-  await chmod(folder, 0o711);
   const { paths, close } = await bundlePrograms(programs);
   closers.push(close);
   const postgres = await startEmbeddedPostgres({
