@@ -11,12 +11,17 @@ export interface Machine {
   kernel: string;
   node: string;
   postgres: string;
+  /** Where the files of Postgres are: in memory a commit waits for nothing, which no other machine does. */
+  storage: "disk" | "memory";
   /** Null when there is none: its figures are left out. */
   redis: string | null;
 }
 
 /** Looks at it. */
-export function describeMachine(options: { postgres: string; hasRedis: boolean }): Machine {
+export function describeMachine(options: {
+  postgres: { version: string; isInMemory: boolean };
+  hasRedis: boolean;
+}): Machine {
   const processors = cpus();
   return {
     cpus: processors.length,
@@ -24,7 +29,8 @@ export function describeMachine(options: { postgres: string; hasRedis: boolean }
     memory_gib: Math.round(totalmem() / 2 ** 30),
     kernel: `${platform()} ${release()} ${arch()}`,
     node: process.versions.node,
-    postgres: options.postgres.split(" ")[0] ?? "unknown",
+    postgres: options.postgres.version.split(" ")[0] ?? "unknown",
+    storage: options.postgres.isInMemory ? "memory" : "disk",
     redis: options.hasRedis ? readRedisVersion() : null,
   };
 }
@@ -41,7 +47,7 @@ export function toMachineLine(machine: Machine): string {
     `${machine.memory_gib} GiB`,
     machine.kernel,
     `node ${machine.node}`,
-    `Postgres ${machine.postgres}`,
+    `Postgres ${machine.postgres} ${machine.storage === "disk" ? "on disk" : "IN MEMORY: COMMITS WAIT FOR NO DISK"}`,
     machine.redis === null ? "no Redis" : `Redis ${machine.redis}`,
   ].join(", ");
 }

@@ -1,4 +1,5 @@
 // A load that is as high all the time, and what it comes to within a window of it.
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -36,6 +37,8 @@ export async function playWindow(options: WindowOptions): Promise<WindowResult> 
   let latenciesMs: number[] = [];
   let number = 0;
   const over = new AbortController();
+  // Every loop listens, which is no leak.
+  setMaxListeners(0, over.signal);
   const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => undefined);
   const loop = async (_: unknown, position: number) => {
     // All at once would stay in step, and end all at once.

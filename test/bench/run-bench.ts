@@ -45,18 +45,28 @@ export function runBench(
     closed ??= closeGroup().then(() => closeAll(ofStage));
     return closed;
   };
-  return { result: measure(options, { ofStage, ofGroup, closeGroup }).finally(close), close };
+  const isClosing = () => closed !== null;
+  return { result: measure(options, { ofStage, ofGroup, closeGroup, isClosing }).finally(close), close };
 }
 
 async function measure(
   options: Parameters<typeof runBench>[0],
-  { ofStage, ofGroup, closeGroup }: { ofStage: Closers; ofGroup: Closers; closeGroup: () => Promise<void> },
+  {
+    ofStage,
+    ofGroup,
+    ...end
+  }: {
+    ofStage: Closers;
+    ofGroup: Closers;
+    closeGroup: () => Promise<void>;
+    isClosing: () => boolean;
+  },
 ): Promise<BenchResult> {
   const { only, rounds, quick, tell } = options;
   const wants = (name: string) => isWanted(name, only);
   const groups = options.groups.filter(({ names }) => names.some(wants));
   const stage = await openStage(ofStage);
-  const machine = describeMachine({ postgres: stage.postgres.version, hasRedis });
+  const machine = describeMachine({ postgres: stage.postgres, hasRedis });
   const figures: Figure[] = [];
   for (const group of groups) {
     const reason = findReasonToLeaveOut(group, options);
@@ -67,10 +77,11 @@ async function measure(
     const measured = await group
       .measure({ stage, rounds, quick, wants, closers: ofGroup, tell })
       .catch((error: unknown) => {
-        for (const { log, line } of readComplaints(stage.folder).slice(-COMPLAINTS)) tell(`${log}: ${line}`);
+        const complaints = end.isClosing() ? [] : readComplaints(stage.folder).slice(-COMPLAINTS);
+        for (const { log, line } of complaints) tell(`${log}: ${line}`);
         throw error;
       })
-      .finally(closeGroup);
+      .finally(end.closeGroup);
     figures.push(...measured.filter(({ name }) => wants(name)));
   }
   return { machine, figures };

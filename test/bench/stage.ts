@@ -1,6 +1,6 @@
 // What all figures share: a Postgres of the bench's own that keeps its promises (real fsync, on a real disk), the
 // scripted model, and the programs, bundled as images run them.
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts";
@@ -28,7 +28,12 @@ export interface Stage {
   /** The bundled programs. */
   paths: Record<keyof typeof programs, string>;
   model: ScriptedModel;
-  postgres: { version: string; pid: number };
+  postgres: {
+    version: string;
+    pid: number;
+    /** True when its files are in memory, where a commit waits for no disk. */
+    isInMemory: boolean;
+  };
   /** Makes a database; the name is completed to one of its own. Gives its URL. */
   createDatabase(name: string): Promise<string>;
   /** Removes one, whoever is connected to it. */
@@ -49,6 +54,9 @@ export interface ScriptedModel {
  * and a load of a million rows does not checkpoint all the time.
  */
 const SETTINGS = { track_commit_timestamp: "on", max_wal_size: "4GB" };
+
+/** Linux's number for a file system in memory. */
+const TMPFS = 0x01021994;
 
 /** Opens it. What it opens is closed by `closers`, whether it succeeds or not. */
 export async function openStage(closers: Closers): Promise<Stage> {
@@ -76,7 +84,11 @@ export async function openStage(closers: Closers): Promise<Stage> {
     folder,
     paths,
     model,
-    postgres: { version: rows[0].version, pid: await findParent(rows[0].pid) },
+    postgres: {
+      version: rows[0].version,
+      pid: await findParent(rows[0].pid),
+      isInMemory: (await statfs(folder)).type === TMPFS,
+    },
     async createDatabase(name) {
       const database = `${name}_${databases++}`;
       await admin.query(`CREATE DATABASE ${admin.escapeIdentifier(database)}`);

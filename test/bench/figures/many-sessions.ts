@@ -4,7 +4,7 @@
 //
 // `create`, `list` (the first page) and `poll` (one event of a session by chance, no wait) are requests, `step` is the
 // trip from a tool's result to the model's next request. Each is measured in turn on two databases of the same Postgres;
-// the floor of `…_1m` is `…_1k`. A quick run has fewer than a million, under the same name, and says so.
+// the floor of both is the median of `…_1k`. A quick run has fewer than a million, under the same name, and says so.
 
 import { monotonicMs } from "../clock.ts";
 import { copySession } from "../copy-session.ts";
@@ -63,7 +63,7 @@ async function measure(run: Run): Promise<Figure[]> {
   return OPERATIONS.flatMap((operation) => {
     const floor = medianOf(few.samples[operation]);
     return [
-      toFigure({ name: `${operation}_1k`, unit: "ms", samples: few.samples[operation] }),
+      toFigure({ name: `${operation}_1k`, unit: "ms", samples: few.samples[operation], floor }),
       toFigure({ name: `${operation}_1m`, unit: "ms", samples: many.samples[operation], floor }),
     ];
   });

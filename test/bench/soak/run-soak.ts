@@ -89,7 +89,7 @@ async function soak(options: Parameters<typeof runSoak>[0], closers: Closers): P
     ...findErrors(stage),
   ];
   return {
-    machine: describeMachine({ postgres: stage.postgres.version, hasRedis }),
+    machine: describeMachine({ postgres: stage.postgres, hasRedis }),
     ...{ backend, seconds, samples, checks, faults },
     ok: faults.length === 0 && checks.every(({ ok }) => ok),
   };
