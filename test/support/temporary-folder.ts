@@ -10,11 +10,16 @@ const enoughBytes = 2 * 1024 ** 3;
 /**
  * Makes a folder for a Postgres, in memory when there is room: copying a template database means hundreds of
  * files, which takes 0.2 s on a slow disk and 0.02 s in memory. Programs may not be allowed to run from it.
+ *
+ * @param options.onDisk true for one that is not in memory, where what is synced takes its time
  */
-export async function makeTemporaryFolder(prefix: string): Promise<string> {
+export async function makeTemporaryFolder(
+  prefix: string,
+  { onDisk = false }: { onDisk?: boolean } = {},
+): Promise<string> {
   const free = await statfs(memoryFolder).catch(() => null);
   const hasRoom = free !== null && free.bavail * free.bsize > enoughBytes;
-  const parent = hasRoom ? memoryFolder : tmpdir();
+  const parent = hasRoom && !onDisk ? memoryFolder : tmpdir();
   await removeLeftovers(parent, prefix);
   const made = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
   // Root's Postgres runs as another user, who has to get to its files.
