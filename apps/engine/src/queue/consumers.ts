@@ -4,6 +4,8 @@
 export interface Consumers {
   /** Remembers what a worker has said: that it takes steps, or that it is full. */
   heard(id: string, state: "free" | "full"): void;
+  /** True when a worker has said something after this moment, by `performance.now()`. */
+  isHeardSince(id: string, moment: number): boolean;
   /** Forgets a worker, until it is heard of again. */
   forget(id: string): void;
   /** One that takes steps, each in its turn; null when there is none. */
@@ -18,18 +20,18 @@ const TRUST_MS = 3 * PRESENCE_MS;
 
 /** Knows of no worker yet. */
 export function createConsumers(): Consumers {
-  const known = new Map<string, { isFree: boolean; until: number }>();
+  const known = new Map<string, { isFree: boolean; heardAt: number }>();
   return {
     heard(id, state) {
-      const entry = { isFree: state === "free", until: performance.now() + TRUST_MS };
       // One that was there before keeps its turn.
-      known.set(id, entry);
+      known.set(id, { isFree: state === "free", heardAt: performance.now() });
     },
+    isHeardSince: (id, moment) => (known.get(id)?.heardAt ?? Number.NEGATIVE_INFINITY) > moment,
     forget: (id) => void known.delete(id),
     choose() {
-      const now = performance.now();
+      const silent = performance.now() - TRUST_MS;
       for (const [id, entry] of known) {
-        if (entry.until < now) known.delete(id);
+        if (entry.heardAt < silent) known.delete(id);
         else if (entry.isFree) {
           known.delete(id);
           known.set(id, entry);

@@ -18,8 +18,14 @@ export interface OfferOptions {
   log: Logger;
 }
 
-/** How long an offer stands before the step is queued, in milliseconds. A worker takes one within a few. */
-const OFFER_MS = 100;
+/**
+ * How long an offer stands before somebody looks what became of it, in milliseconds. A worker takes one within a few;
+ * a busy one takes its time, and must not find the same step in the queue as well.
+ */
+const OFFER_MS = 500;
+
+/** How long a worker that is heard of may take, in milliseconds. Past it the offer counts as lost. */
+const MAX_OFFER_MS = 3_000;
 
 /** How often a worker that is full, or no more, says so at most, in milliseconds. */
 const STATE_MS = 50;
@@ -35,7 +41,7 @@ interface LocalConsumer {
 interface Offer {
   step: DueStep;
   consumer: string;
-  until: number;
+  madeAt: number;
 }
 
 /**
@@ -65,16 +71,24 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   const stopReceiving = wake.receive((note) => void receive(note));
   wake.send("who");
 
-  /** Queues what was offered long enough ago and nobody has claimed. */
-  const look = async (now: number) => {
-    const old = offers.filter((offer) => offer.until <= now);
-    offers = offers.filter((offer) => offer.until > now);
+  /** Queues what was offered long enough ago, nobody has claimed, and nobody is about to. */
+  const look = async (options: { isLast: boolean }) => {
+    const now = performance.now();
+    const isOld = ({ madeAt }: Offer) => options.isLast || madeAt <= now - OFFER_MS;
+    const old = offers.filter(isOld);
+    offers = offers.filter((offer) => !isOld(offer));
     if (old.length === 0) return;
     const steps = old.map((offer) => offer.step);
     const unclaimed = await findUnclaimed(steps).catch(() => steps);
     const isUnclaimed = new Set(unclaimed.map(({ sessionId }) => sessionId));
-    for (const { step, consumer } of old) {
+    for (const offer of old) {
+      const { step, consumer, madeAt } = offer;
       if (!isUnclaimed.has(step.sessionId)) continue;
+      const isAlive = consumers.isHeardSince(consumer, madeAt) && madeAt > now - MAX_OFFER_MS;
+      if (isAlive && !options.isLast) {
+        offers.push(offer);
+        continue;
+      }
       consumers.forget(consumer);
       await enqueue(step);
     }
@@ -82,8 +96,11 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   const lookLater = () => {
     timer ??= setTimeout(() => {
       timer = null;
-      looking = looking.then(() => look(performance.now()));
-      if (offers.length > 0) lookLater();
+      looking = looking
+        .then(() => look({ isLast: false }))
+        .then(() => {
+          if (offers.length > 0) lookLater();
+        });
     }, OFFER_MS);
   };
 
@@ -95,7 +112,7 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
       const consumer = isDueNow ? consumers.choose() : null;
       if (consumer === null) return queue.add(step, options);
       wake.send(`offer.${consumer}.${step.sessionId}.${step.fence}`);
-      offers.push({ step, consumer, until: performance.now() + OFFER_MS });
+      offers.push({ step, consumer, madeAt: performance.now() });
       lookLater();
     },
     consume(run, { concurrency }) {
@@ -111,7 +128,7 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     async close() {
       if (timer) clearTimeout(timer);
       stopReceiving();
-      await looking.then(() => look(Number.POSITIVE_INFINITY));
+      await looking.then(() => look({ isLast: true }));
       await queue.close();
     },
   };
