@@ -49,11 +49,20 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
  * @throws {TandemError} `unavailable` when the machine is too busy to tell
  */
 export function findValueFaults(schema: JsonObject, value: JsonValue, limitMs = CHECK_LIMIT_MS): string[] {
+  return findFaults(schema, value, (check) => withTimeLimit(limitMs, check));
+}
+
+/** @param limited runs a check that may take its time */
+function findFaults(
+  schema: JsonObject,
+  value: JsonValue,
+  limited: (check: () => boolean) => boolean,
+): string[] {
   try {
     const { validate, isQuick } = compile(schema);
     const ordinary = toOrdinaryJson(value);
-    const check = () => validate(ordinary);
-    const isRight = isQuick && isSmallValue(ordinary) ? check() : withTimeLimit(limitMs, check);
+    const check = () => validate(ordinary) as boolean;
+    const isRight = isQuick && isSmallValue(ordinary) ? check() : limited(check);
     if (isRight) return [];
     return (validate.errors ?? []).slice(0, MAX_REPORTED_FAULTS).map(toWords);
   } catch (error) {
@@ -68,12 +77,17 @@ export type ValueChecker = (schema: JsonObject, value: JsonValue) => string[];
 /** A checker of many values that have one budget of time together, in milliseconds. */
 export function createValueChecker(budgetMs: number): ValueChecker {
   let leftMs = budgetMs;
+  const limited = (check: () => boolean) => {
+    const startedAt = cpuTimeMs();
+    try {
+      return withTimeLimit(Math.ceil(Math.min(leftMs, CHECK_LIMIT_MS)), check);
+    } finally {
+      leftMs -= cpuTimeMs() - startedAt;
+    }
+  };
   return (schema, value) => {
     if (leftMs < 1) return ["the value was not checked: the values before it took all the time"];
-    const startedAt = cpuTimeMs();
-    const faults = findValueFaults(schema, value, Math.ceil(Math.min(leftMs, CHECK_LIMIT_MS)));
-    leftMs -= cpuTimeMs() - startedAt;
-    return faults;
+    return findFaults(schema, value, limited);
   };
 }
 
