@@ -72,7 +72,8 @@ export function createWake(
     }
   };
   const put = (entry: string) => {
-    if (outgoing.size === 0) setImmediate(() => (isFlushing = isFlushing.then(flush)));
+    // Before the reads that this process itself is woken to: others are on their way meanwhile.
+    if (outgoing.size === 0) process.nextTick(() => (isFlushing = isFlushing.then(flush)));
     outgoing.add(entry);
   };
   return {
