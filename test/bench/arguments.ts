@@ -17,7 +17,7 @@ export interface BenchOptions {
 export class ArgumentError extends Error {}
 
 const DEFAULT_ROUNDS = 4;
-const QUICK_ROUNDS = 2;
+const QUICK_ROUNDS = 1;
 const MAX_ROUNDS = 100;
 
 /**

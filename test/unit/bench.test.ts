@@ -175,7 +175,7 @@ describe("a soak", () => {
       "api_heap",
       "jobs",
     ]);
-    expect(faultsOf(take((number) => ({ worker_handles: 40 + number })))).toEqual(["worker_handles"]);
+    expect(faultsOf(take((number) => ({ worker_handles: 40 + 2 * number })))).toEqual(["worker_handles"]);
   });
 
   it("plays every kind of session in its share", () => {

@@ -45,6 +45,7 @@ async function measure(run: Run): Promise<Figure[]> {
   const { quick, rounds, tell } = run;
   const few = await openPlace(run, "few", FEW);
   const count = quick ? QUICK_MANY : MANY;
+  if (quick) tell(`QUICK: figures that end in _1m have ${count} sessions, not ${MANY}`);
   tell(`loading ${count} sessions`);
   const many = await openPlace(run, "many", count);
   tell("loaded");

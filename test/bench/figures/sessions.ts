@@ -48,6 +48,7 @@ const sessionsGroup = (backend: "postgres" | "redis", loads: Load[]): Group => {
       ...(backend === "postgres" ? [COMMITS_FIGURE] : []),
     ],
     needsRedis: backend === "redis",
+    isLong: backend === "redis",
     measure: (run) => measure(run, { backend, suffix, loads }),
   };
 };

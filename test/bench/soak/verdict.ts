@@ -19,17 +19,18 @@ type Quantity = Exclude<keyof Sample, "at" | "under_way" | "ended">;
 
 /**
  * What each may grow by, as a part of what it was and as a number beside it. Memory in RAM follows the heap's highest
- * point; what is in use after a collection is what a leak would raise. Handles, connections and jobs come and go with
- * the sessions of the moment, which are sixteen at most.
+ * point; what is in use after a collection is what a leak would raise. Jobs come and go with
+ * the sessions of the moment, which are sixteen at most. So do connections: the pools of both processes open ten each when
+ * much comes at once, and close them when they are idle. Both are handles too.
  */
 const ALLOWED: Record<Quantity, { part: number; plus: number }> = {
   api_rss: { part: 0.15, plus: 16 },
   worker_rss: { part: 0.15, plus: 16 },
   api_heap: { part: 0.05, plus: 3 },
   worker_heap: { part: 0.05, plus: 3 },
-  api_handles: { part: 0, plus: 16 },
-  worker_handles: { part: 0, plus: 16 },
-  connections: { part: 0, plus: 4 },
+  api_handles: { part: 0, plus: 32 },
+  worker_handles: { part: 0, plus: 32 },
+  connections: { part: 0, plus: 20 },
   jobs: { part: 0, plus: 16 },
 };
 
