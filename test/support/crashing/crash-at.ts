@@ -44,6 +44,7 @@ export function crashInside(engine: Engine): Engine {
   pool.query = (async (...args) => {
     const { text, values } = toStatement(args);
     const isStep = text.startsWith("WITH target") && holdsStep(values);
+    if (isStep) await pass("after the reply");
     const answer = query(...args);
     if (isStep) await pass("before the commit");
     const result = await answer;
@@ -91,15 +92,4 @@ function crashInTransaction(client: PoolClient): PoolClient {
     }) satisfies Query,
     release: client.release.bind(client),
   });
-}
-
-/** Puts the point between a model's reply and its effects into `fetch`. */
-export function crashAfterReplies(): void {
-  const original = globalThis.fetch;
-  globalThis.fetch = async (...args) => {
-    const response = await original(...args);
-    const body = await response.arrayBuffer();
-    await pass("after the reply");
-    return new Response(body, response);
-  };
 }

@@ -3,14 +3,13 @@ import { createEngine } from "@tandem/engine/engine";
 import { runProcess } from "@tandem/engine/process";
 import { loadConfig } from "@tandem/worker/config";
 import { startWorker } from "@tandem/worker/start-worker";
-import { crashAfterReplies, crashInside } from "./crash-at.ts";
+import { crashInside } from "./crash-at.ts";
 
 await runProcess("worker", loadConfig, async ({ databaseUrl, redisUrl, ...config }, log) => {
   const urls = { databaseUrl, ...(redisUrl ? { redisUrl } : {}) };
   const engine = crashInside(
     createEngine({ ...urls, poolMax: 10, maxActiveSessions: 0, name: "tandem-worker", log }),
   );
-  crashAfterReplies();
   const worker = startWorker(engine, { ...urls, ...config });
   return async () => {
     await worker.close();

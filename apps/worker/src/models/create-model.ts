@@ -7,6 +7,7 @@ import { findModelFault, type ModelSettings, parseModelId } from "@tandem/engine
 import { ModelSetupError } from "../agent/model-errors.ts";
 import { createDemoKeywordModel } from "./demo-keyword/model.ts";
 import { fetchWithExactArguments } from "./exact-arguments.ts";
+import { modelFetch } from "./model-fetch.ts";
 
 /** Most models of one worker that are kept; callers name them. */
 const MAX_MODELS = 100;
@@ -38,9 +39,10 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
   if (!parsed || fault) throw new ModelSetupError(fault ?? `model ${id} is unknown`);
   switch (parsed.provider) {
     case "openai":
-      return createOpenAI(toOptions(settings.openai, "https://api.openai.com/v1")).languageModel(
-        parsed.model,
-      );
+      return createOpenAI({
+        ...toOptions(settings.openai, "https://api.openai.com/v1"),
+        fetch: modelFetch,
+      }).languageModel(parsed.model);
     case "anthropic":
       return createAnthropic({
         ...toOptions(settings.anthropic, "https://api.anthropic.com/v1"),
@@ -56,6 +58,7 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
         name: "compatible",
         baseURL: settings.compatible?.baseUrl ?? "",
         ...(settings.compatible?.apiKey ? { apiKey: settings.compatible.apiKey } : {}),
+        fetch: modelFetch,
       }).languageModel(parsed.model);
     case "demo":
       return createDemoKeywordModel();

@@ -3,13 +3,14 @@
 // handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
 import { findArguments } from "./find-arguments.ts";
+import { modelFetch } from "./model-fetch.ts";
 
 /** Tells our text from a string that a model gave as arguments. No model can know it. */
 const MARK = `tandem-arguments-${randomUUID()}:`;
 
 /** `fetch`, with the arguments of all calls in a JSON reply as marked text. For `fetch` of these providers. */
 export const fetchWithExactArguments: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  const response = await modelFetch(input, init);
   if (!response.ok || !response.headers.get("content-type")?.includes("json")) return response;
   const { status, statusText } = response;
   // They are of the bytes that came; those that go on are others.
