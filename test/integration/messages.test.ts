@@ -155,3 +155,16 @@ it.each(Object.entries(pausable))(
     await tell(scene, way);
   },
 );
+
+it("a message that a process of the version before has stored is seen, and answered", async () => {
+  const scene = await start(ways.running);
+  await reach(scene, "running", ways.running);
+  // It locks the session's row, and does not change it.
+  await scene.stack.engine.pool.query(
+    "INSERT INTO waiting_messages (session_id, message) SELECT id, $2 FROM sessions WHERE id = $1 FOR UPDATE",
+    [scene.id, { type: "user_message", message: NEWS, images: [], caller_id: "user" }],
+  );
+  held.gate.open();
+  await scene.wire.until(scene.id, "completed");
+  expect(scene.stack.model.requests.filter(hasSeen)).toHaveLength(1);
+});

@@ -123,6 +123,17 @@ describe("a schema or a pattern that takes for ever", () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
+  it.each([
+    ["a text that is measured again and again", { s: "x".repeat(4_000_000) }],
+    ["a key that each fault names", { ["~/".repeat(500_000)]: "x" }],
+  ])("%s is no small value: its check is ended", (_what, value) => {
+    const anyOf = Array.from({ length: 200 }, (_, i) => ({ maxLength: i }));
+    const allOf = Array.from({ length: 40 }, (_, i) => ({ minLength: i + 2 }));
+    const schema = { type: "object", additionalProperties: { anyOf, allOf } };
+    expect(findSchemaFault(schema)).toBeNull();
+    expect(findValueFaults(schema, value).join().slice(0, 200)).toContain("took longer");
+  });
+
   it("is not asked about at all when it would turn checks off or name itself", () => {
     for (const extra of [{ $async: true }, { properties: { a: { $id: "x" } } }, { $anchor: "x" }]) {
       expect(findSchemaFault({ type: "object", ...extra } as JsonObject)?.msg).toContain("not supported");

@@ -22,6 +22,7 @@ import {
   type SessionUpdate,
   updateSession,
   updateUnchanged,
+  type WrittenChange,
 } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
@@ -57,15 +58,21 @@ export interface FinishedStep {
  * @returns false when the claim was lost; nothing was written
  */
 export async function finishStep(engine: Engine, step: FinishedStep, claimed?: SessionRow): Promise<boolean> {
-  // A message would have changed the row, so none waits when the row is as it was.
-  const written = claimed && (await updateUnchanged(engine.pool, claimed, decide(claimed, step, NONE_WAITS)));
+  const written = claimed && (await finishUnchanged(engine, step, claimed));
   const change = written ? written.change : await finishLocked(engine, step);
   if (!change) return false;
   await announceAndAdmit(engine, change);
   return true;
 }
 
-const NONE_WAITS = { isStale: false };
+async function finishUnchanged(
+  { pool }: Engine,
+  step: FinishedStep,
+  claimed: SessionRow,
+): Promise<WrittenChange | null> {
+  const update = decide(claimed, step, { isStale: false });
+  return updateUnchanged(pool, claimed, { ...update, ifNoMessageWaits: true });
+}
 
 async function finishLocked(engine: Engine, step: FinishedStep): Promise<SessionChange | null> {
   return inTransaction(engine.pool, async (tx) => {

@@ -27,6 +27,8 @@ export interface SessionUpdate {
   late?: readonly HashedCall[];
   /** Waiting messages that leave their place, as the events say. */
   takenMessages?: readonly string[];
+  /** Holds only while no message waits: a process of the version before stores one without a change of the row. */
+  ifNoMessageWaits?: boolean;
   /** Gives the step to a worker. */
   claim?: { worker: string; leaseMs: number };
   /** Ends the current worker's claim: its token fits no more. */
@@ -88,7 +90,7 @@ export async function updateSession(
  * it go into the database in one statement, so that none is ever seen without the others. The statement waits for no
  * lock, and outside of a transaction it is one of its own, committed when this resolves.
  *
- * @returns null when the row has changed, is gone, or is locked; nothing was written
+ * @returns null when the row has changed, is gone, or is locked, or when a message waits that must not; nothing was written
  */
 export async function updateUnchanged(
   db: Queryable,
@@ -118,15 +120,17 @@ export async function updateUnchanged(
 }
 
 /** Only a row of this version counts, and the events' indexes come from it. */
-const TARGET = `target AS MATERIALIZED (
+const toTarget = ({ ifNoMessageWaits }: SessionUpdate) => `target AS MATERIALIZED (
   SELECT id AS target_id, next_index AS start FROM sessions
-   WHERE id = $1 AND xmin = $2::text::xid FOR NO KEY UPDATE SKIP LOCKED)`;
+   WHERE id = $1 AND xmin = $2::text::xid
+     ${ifNoMessageWaits ? "AND NOT EXISTS (SELECT FROM waiting_messages WHERE session_id = $1)" : ""}
+     FOR NO KEY UPDATE SKIP LOCKED)`;
 
 function toStatement(session: SessionRow, update: SessionUpdate): { text: string; values: unknown[] } {
   const values: unknown[] = [session.id, session.version];
   const add = (value: unknown) => `$${values.push(value)}`;
   const assignments = toAssignments(update, add);
-  const parts = [TARGET];
+  const parts = [toTarget(update)];
   if (update.events.length > 0) {
     assignments.push(`next_index = next_index + ${add(update.events.length)}::int`);
     parts.push(`appended AS (${toEventsInsert(update.events, add)})`);

@@ -30,11 +30,19 @@ const MAX_OFFER_MS = 3_000;
 /** How often a worker that is full, or no more, says so at most, in milliseconds. */
 const STATE_MS = 50;
 
+/**
+ * Marks the job of a step that nobody took when it was offered: the job that brought it to whoever offered it may still be
+ * active, and another of its id would be none.
+ */
+const NOT_TAKEN = -1;
+
 /** The workers of this process. */
 interface LocalConsumer {
   id: string;
   /** Runs the step if there is a free slot. */
   tryRun(step: DueStep): boolean;
+  /** Another worker has so many free slots: it can have as many of the steps that wait here for one. */
+  passOn(count: number): void;
 }
 
 /** A step that was offered to a worker of another process. */
@@ -56,15 +64,17 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   let looking: Promise<void> = Promise.resolve();
 
   const enqueue = (step: DueStep) =>
-    queue.add(step).catch((error: unknown) => {
+    queue.add({ ...step, putBack: NOT_TAKEN }).catch((error: unknown) => {
       log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
     });
   const receive = async (note: string) => {
-    const [kind, consumer = "", sessionId = "", fence = ""] = note.split(".");
-    if (kind === "free" || kind === "full") consumers.heard(consumer, kind);
-    else if (kind === "gone") consumers.forget(consumer);
+    const [kind, consumer = "", subject = "", fence = ""] = note.split(".");
+    if (kind === "free" || kind === "full") {
+      consumers.heard(consumer, kind);
+      if (kind === "free") local?.passOn(Number(subject));
+    } else if (kind === "gone") consumers.forget(consumer);
     else if (kind === "offer" && consumer === local?.id) {
-      const step = { sessionId, fence: Number(fence) };
+      const step = { sessionId: subject, fence: Number(fence) };
       if (!local.tryRun(step)) await enqueue(step);
     }
   };
@@ -104,19 +114,25 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     }, OFFER_MS);
   };
 
+  /** Offers a step to a worker of another process; false when none is known to have a free slot. */
+  const offer = ({ sessionId, fence }: DueStep): boolean => {
+    const consumer = consumers.choose();
+    if (consumer === null) return false;
+    wake.send(`offer.${consumer}.${sessionId}.${fence}`);
+    offers.push({ step: { sessionId, fence }, consumer, madeAt: performance.now() });
+    lookLater();
+    return true;
+  };
+
   return {
     ...queue,
     async add(step, options = {}) {
       const isDueNow = !options.delayMs && step.putBack === undefined;
-      if (isDueNow && local?.tryRun(step)) return;
-      const consumer = isDueNow ? consumers.choose() : null;
-      if (consumer === null) return queue.add(step, options);
-      wake.send(`offer.${consumer}.${step.sessionId}.${step.fence}`);
-      offers.push({ step, consumer, madeAt: performance.now() });
-      lookLater();
+      if (isDueNow && (local?.tryRun(step) || offer(step))) return;
+      await queue.add(step, options);
     },
     consume(run, { concurrency }) {
-      const consumer = consumeDirectly({ queue, wake, log, run, concurrency });
+      const consumer = consumeDirectly({ queue, wake, offer, log, run, concurrency });
       local = consumer;
       return {
         close: () => {
@@ -138,11 +154,12 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
 function consumeDirectly(options: {
   queue: StepQueue;
   wake: OfferOptions["wake"];
+  offer: (step: DueStep) => boolean;
   log: Logger;
   run: (job: StepJob) => Promise<void>;
   concurrency: number;
 }): LocalConsumer & StepConsumer {
-  const { queue, wake, log, run, concurrency } = options;
+  const { queue, wake, offer, log, run, concurrency } = options;
   const id = randomBytes(6).toString("hex");
   const running = new Set<Promise<void>>();
   const slots = createSlots(concurrency, () => {
@@ -152,7 +169,7 @@ function consumeDirectly(options: {
   let isClosed = false;
   const state = () => {
     stating = null;
-    if (!isClosed) wake.send(`${slots.isFull ? "full" : "free"}.${id}`);
+    if (!isClosed) wake.send(slots.free > 0 ? `free.${id}.${slots.free}` : `full.${id}`);
   };
   const presence = setInterval(state, PRESENCE_MS);
   const stopReceiving = wake.receive((note) => {
@@ -164,7 +181,11 @@ function consumeDirectly(options: {
     async (job) => {
       // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
       if (job.kind === "timer") return run(job);
-      await slots.take();
+      // What would only wait here goes to whoever has a free slot, now or later.
+      while (!slots.tryTake()) {
+        if (offer(job)) return;
+        if (await slots.take()) break;
+      }
       await run(job).finally(() => slots.release());
     },
     { concurrency },
@@ -172,7 +193,11 @@ function consumeDirectly(options: {
   return {
     id,
     tryRun(step) {
-      if (isClosed || !slots.tryTake()) return false;
+      if (isClosed || !slots.tryTake()) {
+        // Whoever offered it has not heard yet.
+        state();
+        return false;
+      }
       const done = run({ ...step, kind: "step" })
         .catch((error: unknown) => log.error({ err: error, session: step.sessionId }, "a step failed"))
         .finally(() => {
@@ -182,6 +207,7 @@ function consumeDirectly(options: {
       running.add(done);
       return true;
     },
+    passOn: (count) => slots.turnAway(count),
     async close() {
       isClosed = true;
       clearInterval(presence);

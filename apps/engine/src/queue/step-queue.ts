@@ -8,6 +8,7 @@ import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
 import { STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
 import { IDLE_IN_TRANSACTION_MS } from "../postgres/transaction.ts";
+import { type Opening, openUntilReady } from "./open-until-ready.ts";
 import { warnOfEviction } from "./warn-of-eviction.ts";
 
 /** Where steps are put by whoever makes one due. */
@@ -82,8 +83,8 @@ type StepData = { session_id: string; fence: number; kind: StepJob["kind"] };
 
 /** What differs between the backends. */
 interface Backend {
-  createQueue(): Pick<Queue<StepData>, "add" | "getJobCountByTypes" | "getJobCounts" | "close"> & ErrorSource;
-  createWorker(run: (data: StepData) => Promise<void>, concurrency: number): WorkerHandle;
+  openQueue(log: Logger): Opening<Pick<Queue<StepData>, "add" | "getJobCountByTypes" | "getJobCounts">>;
+  openWorker(run: (data: StepData) => Promise<void>, concurrency: number, log: Logger): Opening<unknown>;
   close(): Promise<void>;
 }
 
@@ -95,19 +96,19 @@ interface ErrorSource {
 interface WorkerHandle extends ErrorSource {
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "failed", listener: (job: { id?: string } | undefined, error: Error) => void): unknown;
-  close(): Promise<void>;
 }
 
 /** Opens the queue. */
 export function createStepQueue(options: StepQueueOptions): StepQueue {
   const backend = options.redisUrl ? redisBackend(options.redisUrl) : postgresBackend(options);
   const look = options.redisUrl ? warnOfEviction({ url: options.redisUrl, log: options.log }) : null;
-  const queue = backend.createQueue();
-  queue.on("error", ({ message }) => options.log.warn({ reason: message }, "the step queue has a problem"));
+  const queue = backend.openQueue(options.log);
+  const opened = () => settleWithin(ADD_TIMEOUT_MS, queue.ready);
   const put = async (job: StepJob, jobId: string, delayMs: number) => {
     const data = { session_id: job.sessionId, fence: job.fence, kind: job.kind };
     const delay = Math.max(0, Math.ceil(delayMs));
-    await settleWithin(ADD_TIMEOUT_MS, queue.add(job.kind, data, { ...JOB_OPTIONS, jobId, delay }));
+    const added = queue.ready.then((it) => it.add(job.kind, data, { ...JOB_OPTIONS, jobId, delay }));
+    await settleWithin(ADD_TIMEOUT_MS, added);
   };
   return {
     async add(step, { delayMs = 0 } = {}) {
@@ -123,21 +124,14 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       await put({ ...step, kind: "timer" }, jobId, delayMs + TIMER_MARGIN_MS);
     },
     async ready() {
-      await queue.getJobCountByTypes("active");
+      await (await opened()).getJobCountByTypes("active");
     },
-    count: async () => (await queue.getJobCounts("waiting", "active", "delayed")) as unknown as QueueDepth,
+    count: async () =>
+      (await (await opened()).getJobCounts("waiting", "active", "delayed")) as unknown as QueueDepth,
     consume(run, { concurrency }) {
-      const worker = backend.createWorker(
-        (data) => run({ sessionId: data.session_id, fence: data.fence, kind: data.kind ?? "step" }),
-        concurrency,
-      );
-      worker.on("error", ({ message }) =>
-        options.log.warn({ reason: message }, "the step worker has a problem"),
-      );
-      worker.on("failed", (job, error) =>
-        options.log.error({ err: error, job: job?.id }, "a step job failed"),
-      );
-      return { close: () => worker.close() };
+      const take = ({ session_id: sessionId, fence, kind = "step" }: StepData) =>
+        run({ sessionId, fence, kind });
+      return backend.openWorker(take, concurrency, options.log);
     },
     async close() {
       look?.close();
@@ -147,19 +141,33 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
   };
 }
 
+function reportQueue<S extends ErrorSource>(queue: S, log: Logger): S {
+  queue.on("error", ({ message }) => log.warn({ reason: message }, "the step queue has a problem"));
+  return queue;
+}
+
+function reportWorker<S extends WorkerHandle>(worker: S, log: Logger): S {
+  worker.on("error", ({ message }) => log.warn({ reason: message }, "the step worker has a problem"));
+  worker.on("failed", (job, error) => log.error({ err: error, job: job?.id }, "a step job failed"));
+  return worker;
+}
+
 function redisBackend(url: string): Backend {
   // BullMQ's own waits grow to 20 s; a Redis that is back should be used at once.
   const retryStrategy = (attempt: number) => Math.min(attempt * 100, RECONNECT_MAX_MS);
   const base = { connection: { url, maxRetriesPerRequest: null, retryStrategy }, prefix: "tandem" };
   return {
     // A producer fails fast when Redis is away: the caller's answer must not wait, the sweep repairs.
-    createQueue: () =>
-      new Queue(QUEUE, {
-        ...base,
-        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy },
-      }),
-    createWorker: (run, concurrency) =>
-      new Worker(QUEUE, (job) => run(job.data), { ...base, concurrency, maxStalledCount: MAX_STALLED_COUNT }),
+    openQueue(log) {
+      const connection = { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy };
+      const queue = reportQueue(new Queue<StepData>(QUEUE, { ...base, connection }), log);
+      return { ready: Promise.resolve(queue), close: () => queue.close() };
+    },
+    openWorker(run, concurrency, log) {
+      const options = { ...base, concurrency, maxStalledCount: MAX_STALLED_COUNT };
+      const worker = reportWorker(new Worker<StepData>(QUEUE, (job) => run(job.data), options), log);
+      return { ready: Promise.resolve(worker), close: () => worker.close() };
+    },
     close: async () => undefined,
   };
 }
@@ -187,13 +195,17 @@ function postgresBackend(options: StepQueueOptions): Backend {
   // BullMQ describes a pool by a type of its own, which pg's class fulfils but for an index signature.
   const connection = pool as unknown as PgPool;
   return {
-    createQueue: () => new PostgresQueue<StepData>(QUEUE, { connection }),
-    createWorker: (run, concurrency) =>
-      new PostgresWorker<StepData>(QUEUE, (job) => run(job.data), {
-        connection,
-        concurrency,
-        maxStalledCount: MAX_STALLED_COUNT,
-      }),
+    openQueue: (log) =>
+      openUntilReady(() => reportQueue(new PostgresQueue<StepData>(QUEUE, { connection }), log)),
+    openWorker(run, concurrency, log) {
+      const options = { connection, concurrency, maxStalledCount: MAX_STALLED_COUNT, autorun: false };
+      const opening = openUntilReady(() =>
+        reportWorker(new PostgresWorker<StepData>(QUEUE, (job) => run(job.data), options), log),
+      );
+      const report = ({ message }: Error) => log.warn({ reason: message }, "the step worker has ended");
+      void opening.ready.then((worker) => worker.run().catch(report)).catch(() => undefined);
+      return opening;
+    },
     async close() {
       isClosing = true;
       await pool.end();
