@@ -1,10 +1,10 @@
 // Offers a due step straight to a worker with a free slot, of this process or another one, and queues what nobody takes.
 // Claims decide who runs a step, so an offer may be lost, come late, or come twice.
-import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
-import { createConsumers, PRESENCE_MS } from "./consumers.ts";
+import { createConsumers } from "./consumers.ts";
+import { showPresence } from "./show-presence.ts";
 import { createSlots } from "./slots.ts";
 import type { StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
 
@@ -12,7 +12,7 @@ import type { StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
 export interface OfferOptions {
   queue: StepQueue;
   /** Carries the offers to other processes. */
-  wake: Pick<Wake, "send" | "receive">;
+  wake: Pick<Wake, "send" | "receive" | "ready">;
   /** Of these steps, those that are still to be claimed. */
   findUnclaimed: (steps: DueStep[]) => Promise<DueStep[]>;
   log: Logger;
@@ -27,14 +27,16 @@ const OFFER_MS = 500;
 /** How long a worker that is heard of may take, in milliseconds. Past it the offer counts as lost. */
 const MAX_OFFER_MS = 3_000;
 
-/** How often a worker that is full, or no more, says so at most, in milliseconds. */
-const STATE_MS = 50;
+/** How long to wait before asking again who is there, while the channel is not open, in milliseconds. */
+const ASK_MS = 50;
 
-/** The workers of this process. */
+/** The worker of this process. */
 interface LocalConsumer {
   id: string;
   /** Runs the step if there is a free slot. */
   tryRun(step: DueStep): boolean;
+  /** Hands on so many of the jobs that wait for a slot. */
+  handOn(count: number): void;
 }
 
 /** A step that was offered to a worker of another process. */
@@ -54,22 +56,48 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   let offers: Offer[] = [];
   let timer: NodeJS.Timeout | null = null;
   let looking: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  let handedOn = 0;
 
   const enqueue = (step: DueStep) =>
     queue.add(step).catch((error: unknown) => {
       log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
     });
   const receive = async (note: string) => {
-    const [kind, consumer = "", sessionId = "", fence = ""] = note.split(".");
+    const [kind, consumer = "", ...rest] = note.split(".");
     if (kind === "free" || kind === "full") consumers.heard(consumer, kind);
+    if (kind === "free") local?.handOn(Number(rest[0]));
     else if (kind === "gone") consumers.forget(consumer);
     else if (kind === "offer" && consumer === local?.id) {
-      const step = { sessionId, fence: Number(fence) };
+      const [sessionId = "", fence, putBack] = rest;
+      const step = { sessionId, fence: Number(fence), ...(putBack ? { putBack: Number(putBack) } : {}) };
       if (!local.tryRun(step)) await enqueue(step);
     }
   };
   const stopReceiving = wake.receive((note) => void receive(note));
-  wake.send("who");
+  const ask = () => {
+    if (isClosed) return;
+    wake.ready().then(
+      () => wake.send("who"),
+      () => setTimeout(ask, ASK_MS).unref(),
+    );
+  };
+  ask();
+
+  const offer = (step: DueStep, consumer: string) => {
+    const putBack = step.putBack === undefined ? "" : `.${step.putBack}`;
+    wake.send(`offer.${consumer}.${step.sessionId}.${step.fence}${putBack}`);
+    offers.push({ step, consumer, madeAt: performance.now() });
+    lookLater();
+  };
+  /** Gives a job away that found no slot here: to a worker that has one, else back to the queue. */
+  const handOn = async ({ sessionId, fence }: DueStep) => {
+    // Its job is not over yet, so that another one needs another id. The sweep's are not negative.
+    const step = { sessionId, fence, putBack: --handedOn };
+    const consumer = consumers.choose();
+    if (consumer === null) await enqueue(step);
+    else offer(step, consumer);
+  };
 
   /** Queues what was offered long enough ago, nobody has claimed, and nobody is about to. */
   const look = async (options: { isLast: boolean }) => {
@@ -80,20 +108,24 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     if (old.length === 0) return;
     const steps = old.map((offer) => offer.step);
     const unclaimed = await findUnclaimed(steps).catch(() => steps);
-    const isUnclaimed = new Set(unclaimed.map(({ sessionId }) => sessionId));
-    for (const offer of old) {
+    const keyOf = ({ sessionId, fence }: DueStep) => `${sessionId}.${fence}`;
+    const isUnclaimed = new Set(unclaimed.map(keyOf));
+    const lost = old.filter((offer) => {
       const { step, consumer, madeAt } = offer;
-      if (!isUnclaimed.has(step.sessionId)) continue;
+      if (!isUnclaimed.has(keyOf(step))) return false;
       const isAlive = consumers.isHeardSince(consumer, madeAt) && madeAt > now - MAX_OFFER_MS;
       if (isAlive && !options.isLast) {
         offers.push(offer);
-        continue;
+        return false;
       }
       consumers.forget(consumer);
-      await enqueue(step);
-    }
+      return true;
+    });
+    // At once: a queue that hangs must not hold each of them for as long as it may take.
+    await Promise.all(lost.map(({ step }) => enqueue(step)));
   };
   const lookLater = () => {
+    if (isClosed) return;
     timer ??= setTimeout(() => {
       timer = null;
       looking = looking
@@ -109,23 +141,18 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     async add(step, options = {}) {
       const isDueNow = !options.delayMs && step.putBack === undefined;
       if (isDueNow && local?.tryRun(step)) return;
-      const consumer = isDueNow ? consumers.choose() : null;
+      const consumer = isDueNow && !isClosed ? consumers.choose() : null;
       if (consumer === null) return queue.add(step, options);
-      wake.send(`offer.${consumer}.${step.sessionId}.${step.fence}`);
-      offers.push({ step, consumer, madeAt: performance.now() });
-      lookLater();
+      offer(step, consumer);
     },
     consume(run, { concurrency }) {
-      const consumer = consumeDirectly({ queue, wake, log, run, concurrency });
+      const consumer = consumeDirectly({ queue, wake, log, run, concurrency, handOn });
+      // It stays when it has closed: what is still offered to it is queued at once.
       local = consumer;
-      return {
-        close: () => {
-          local = null;
-          return consumer.close();
-        },
-      };
+      return consumer;
     },
     async close() {
+      isClosed = true;
       if (timer) clearTimeout(timer);
       stopReceiving();
       await looking.then(() => look({ isLast: true }));
@@ -141,36 +168,25 @@ function consumeDirectly(options: {
   log: Logger;
   run: (job: StepJob) => Promise<void>;
   concurrency: number;
+  handOn: (step: DueStep) => Promise<void>;
 }): LocalConsumer & StepConsumer {
-  const { queue, wake, log, run, concurrency } = options;
-  const id = randomBytes(6).toString("hex");
+  const { queue, log, run, concurrency, handOn } = options;
   const running = new Set<Promise<void>>();
-  const slots = createSlots(concurrency, () => {
-    stating ??= setTimeout(state, STATE_MS);
-  });
-  let stating: NodeJS.Timeout | null = null;
+  const slots = createSlots(concurrency, () => presence.change());
+  const presence = showPresence(options.wake, () => slots.free);
   let isClosed = false;
-  const state = () => {
-    stating = null;
-    if (!isClosed) wake.send(`${slots.isFull ? "full" : "free"}.${id}`);
-  };
-  const presence = setInterval(state, PRESENCE_MS);
-  const stopReceiving = wake.receive((note) => {
-    if (note === "who") state();
-  });
-  state();
 
   const consumer = queue.consume(
     async (job) => {
       // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
       if (job.kind === "timer") return run(job);
-      await slots.take();
+      if (isClosed || !(await slots.take())) return handOn(job);
       await run(job).finally(() => slots.release());
     },
     { concurrency },
   );
   return {
-    id,
+    id: presence.id,
     tryRun(step) {
       if (isClosed || !slots.tryTake()) return false;
       const done = run({ ...step, kind: "step" })
@@ -182,12 +198,11 @@ function consumeDirectly(options: {
       running.add(done);
       return true;
     },
+    handOn: (count) => slots.sendAway(count),
     async close() {
       isClosed = true;
-      clearInterval(presence);
-      if (stating) clearTimeout(stating);
-      stopReceiving();
-      wake.send(`gone.${id}`);
+      presence.end();
+      slots.sendAway(Number.POSITIVE_INFINITY);
       await Promise.all([consumer.close(), ...running]);
     },
   };
