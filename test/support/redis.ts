@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
@@ -82,13 +82,24 @@ async function startServer(port: number): Promise<RunningServer> {
       resolve();
     });
   });
-  // A test process that dies takes its server along.
-  const killAtExit = () => child.kill("SIGKILL");
-  process.once("exit", killAtExit);
-  void exited.finally(() => process.off("exit", killAtExit)).catch(() => {});
+  if (child.pid !== undefined) endWithUs(child.pid, exited);
   await Promise.race([exited, waitUntilReady(port, () => hasExited)]);
   if (hasExited || child.pid === undefined) throw new Error(`redis-server did not start:\n${output}`);
   return { child, pid: child.pid, exited };
+}
+
+/**
+ * However this process dies, by SIGKILL too, its server goes along: the pipe to a watchdog ends with the process. The
+ * watchdog has a group of its own, so that what a terminal sends to ours does not end it first.
+ */
+function endWithUs(pid: number, exited: Promise<void>): void {
+  const script = 'cat > /dev/null; kill -KILL "$1" 2> /dev/null';
+  const options: SpawnOptions = { stdio: ["pipe", "ignore", "ignore"], detached: true };
+  const watchdog: ChildProcess = spawn("sh", ["-c", script, "sh", String(pid)], options);
+  watchdog.once("error", (error) => console.error("nobody watches over redis-server:", error));
+  watchdog.unref();
+  const dismiss = () => watchdog.kill("SIGKILL");
+  exited.then(dismiss, dismiss);
 }
 
 async function waitUntilReady(port: number, hasExited: () => boolean): Promise<void> {

@@ -12,11 +12,8 @@ export interface Consumers {
   choose(): string | null;
 }
 
-/** How often a worker says that it is there, in milliseconds. */
-export const PRESENCE_MS = 1_000;
-
 /** How long a worker is trusted that says nothing, in milliseconds: it may have died. */
-const TRUST_MS = 3 * PRESENCE_MS;
+const TRUST_MS = 3_000;
 
 /** Knows of no worker yet. */
 export function createConsumers(): Consumers {

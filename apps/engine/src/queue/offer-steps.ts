@@ -1,56 +1,25 @@
 // Offers a due step straight to a worker with a free slot, of this process or another one, and queues what nobody takes.
 // Claims decide who runs a step, so an offer may be lost, come late, or come twice.
-import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
-import { createConsumers, PRESENCE_MS } from "./consumers.ts";
-import { createSlots } from "./slots.ts";
-import type { StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
+import { consumeDirectly, type LocalConsumer } from "./consume-directly.ts";
+import { createConsumers } from "./consumers.ts";
+import { createStandingOffers } from "./standing-offers.ts";
+import type { StepQueue } from "./step-queue.ts";
 
 /** What {@link offerSteps} works with. */
 export interface OfferOptions {
   queue: StepQueue;
   /** Carries the offers to other processes. */
-  wake: Pick<Wake, "send" | "receive">;
+  wake: Pick<Wake, "send" | "receive" | "ready">;
   /** Of these steps, those that are still to be claimed. */
   findUnclaimed: (steps: DueStep[]) => Promise<DueStep[]>;
   log: Logger;
 }
 
-/**
- * How long an offer stands before somebody looks what became of it, in milliseconds. A worker takes one within a few;
- * a busy one takes its time, and must not find the same step in the queue as well.
- */
-const OFFER_MS = 500;
-
-/** How long a worker that is heard of may take, in milliseconds. Past it the offer counts as lost. */
-const MAX_OFFER_MS = 3_000;
-
-/** How often a worker that is full, or no more, says so at most, in milliseconds. */
-const STATE_MS = 50;
-
-/**
- * Marks the job of a step that nobody took when it was offered: the job that brought it to whoever offered it may still be
- * active, and another of its id would be none.
- */
-const NOT_TAKEN = -1;
-
-/** The workers of this process. */
-interface LocalConsumer {
-  id: string;
-  /** Runs the step if there is a free slot. */
-  tryRun(step: DueStep): boolean;
-  /** Another worker has so many free slots: it can have as many of the steps that wait here for one. */
-  passOn(count: number): void;
-}
-
-/** A step that was offered to a worker of another process. */
-interface Offer {
-  step: DueStep;
-  consumer: string;
-  madeAt: number;
-}
+/** How long to wait before asking again who is there, while the channel is not open, in milliseconds. */
+const ASK_MS = 50;
 
 /**
  * The queue with a shorter way for steps that are due now. What is delayed, what was put back, and timers take the
@@ -58,71 +27,47 @@ interface Offer {
  */
 export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): StepQueue {
   const consumers = createConsumers();
-  let local: LocalConsumer | null = null;
-  let offers: Offer[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  let looking: Promise<void> = Promise.resolve();
-
   const enqueue = (step: DueStep) =>
-    queue.add({ ...step, putBack: NOT_TAKEN }).catch((error: unknown) => {
+    queue.add(step).catch((error: unknown) => {
       log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
     });
-  const receive = async (note: string) => {
-    const [kind, consumer = "", subject = "", fence = ""] = note.split(".");
-    if (kind === "free" || kind === "full") {
-      consumers.heard(consumer, kind);
-      if (kind === "free") local?.passOn(Number(subject));
-    } else if (kind === "gone") consumers.forget(consumer);
-    else if (kind === "offer" && consumer === local?.id) {
-      const step = { sessionId: subject, fence: Number(fence) };
-      if (!local.tryRun(step)) await enqueue(step);
-    }
-  };
-  const stopReceiving = wake.receive((note) => void receive(note));
-  wake.send("who");
-
-  /** Queues what was offered long enough ago, nobody has claimed, and nobody is about to. */
-  const look = async (options: { isLast: boolean }) => {
-    const now = performance.now();
-    const isOld = ({ madeAt }: Offer) => options.isLast || madeAt <= now - OFFER_MS;
-    const old = offers.filter(isOld);
-    offers = offers.filter((offer) => !isOld(offer));
-    if (old.length === 0) return;
-    const steps = old.map((offer) => offer.step);
-    const unclaimed = await findUnclaimed(steps).catch(() => steps);
-    const isUnclaimed = new Set(unclaimed.map(({ sessionId }) => sessionId));
-    for (const offer of old) {
-      const { step, consumer, madeAt } = offer;
-      if (!isUnclaimed.has(step.sessionId)) continue;
-      const isAlive = consumers.isHeardSince(consumer, madeAt) && madeAt > now - MAX_OFFER_MS;
-      if (isAlive && !options.isLast) {
-        offers.push(offer);
-        continue;
-      }
-      consumers.forget(consumer);
-      await enqueue(step);
-    }
-  };
-  const lookLater = () => {
-    timer ??= setTimeout(() => {
-      timer = null;
-      looking = looking
-        .then(() => look({ isLast: false }))
-        .then(() => {
-          if (offers.length > 0) lookLater();
-        });
-    }, OFFER_MS);
-  };
+  const standing = createStandingOffers({ consumers, findUnclaimed, enqueue });
+  let local: LocalConsumer | null = null;
+  let isClosed = false;
+  let handedOn = 0;
 
   /** Offers a step to a worker of another process; false when none is known to have a free slot. */
-  const offer = ({ sessionId, fence }: DueStep): boolean => {
-    const consumer = consumers.choose();
+  const offer = (step: DueStep): boolean => {
+    const consumer = isClosed ? null : consumers.choose();
     if (consumer === null) return false;
-    wake.send(`offer.${consumer}.${sessionId}.${fence}`);
-    offers.push({ step: { sessionId, fence }, consumer, madeAt: performance.now() });
-    lookLater();
+    wake.send(toOffer(consumer, step));
+    standing.add(step, consumer);
     return true;
   };
+  /** Gives a job away that found no slot here: to a worker that has one, else back to the queue. */
+  const handOn = async ({ sessionId, fence }: DueStep) => {
+    // Its job is not over yet, so that another one needs another id. The sweep's are not negative.
+    const step = { sessionId, fence, putBack: --handedOn };
+    if (!offer(step)) await enqueue(step);
+  };
+  const stopReceiving = wake.receive((note) => {
+    const [kind, consumer = "", count] = note.split(".");
+    if (kind === "free" || kind === "full") consumers.heard(consumer, kind);
+    if (kind === "free") local?.handOn(Number(count));
+    else if (kind === "gone") consumers.forget(consumer);
+    else if (kind === "offer" && local && consumer === local.id) {
+      const step = readOffer(note);
+      if (!local.tryRun(step)) void enqueue(step);
+    }
+  });
+  const ask = () => {
+    if (isClosed) return;
+    wake.ready().then(
+      () => wake.send("who"),
+      () => setTimeout(ask, ASK_MS).unref(),
+    );
+  };
+  ask();
 
   return {
     ...queue,
@@ -132,89 +77,25 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
       await queue.add(step, options);
     },
     consume(run, { concurrency }) {
-      const consumer = consumeDirectly({ queue, wake, offer, log, run, concurrency });
-      local = consumer;
-      return {
-        close: () => {
-          local = null;
-          return consumer.close();
-        },
-      };
+      // It stays when it has closed: what is still offered to it is queued at once.
+      local = consumeDirectly({ queue, wake, log, run, concurrency, handOn });
+      return local;
     },
     async close() {
-      if (timer) clearTimeout(timer);
+      isClosed = true;
       stopReceiving();
-      await looking.then(() => look({ isLast: true }));
+      await standing.close();
       await queue.close();
     },
   };
 }
 
-/** Consumes the queue, and runs what is offered, both within the same slots. */
-function consumeDirectly(options: {
-  queue: StepQueue;
-  wake: OfferOptions["wake"];
-  offer: (step: DueStep) => boolean;
-  log: Logger;
-  run: (job: StepJob) => Promise<void>;
-  concurrency: number;
-}): LocalConsumer & StepConsumer {
-  const { queue, wake, offer, log, run, concurrency } = options;
-  const id = randomBytes(6).toString("hex");
-  const running = new Set<Promise<void>>();
-  const slots = createSlots(concurrency, () => {
-    stating ??= setTimeout(state, STATE_MS);
-  });
-  let stating: NodeJS.Timeout | null = null;
-  let isClosed = false;
-  const state = () => {
-    stating = null;
-    if (!isClosed) wake.send(slots.free > 0 ? `free.${id}.${slots.free}` : `full.${id}`);
-  };
-  const presence = setInterval(state, PRESENCE_MS);
-  const stopReceiving = wake.receive((note) => {
-    if (note === "who") state();
-  });
-  state();
+function toOffer(consumer: string, { sessionId, fence, putBack }: DueStep): string {
+  return ["offer", consumer, sessionId, fence, ...(putBack === undefined ? [] : [putBack])].join(".");
+}
 
-  const consumer = queue.consume(
-    async (job) => {
-      // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
-      if (job.kind === "timer") return run(job);
-      // What would only wait here goes to whoever has a free slot, now or later.
-      while (!slots.tryTake()) {
-        if (offer(job)) return;
-        if (await slots.take()) break;
-      }
-      await run(job).finally(() => slots.release());
-    },
-    { concurrency },
-  );
-  return {
-    id,
-    tryRun(step) {
-      if (isClosed || !slots.tryTake()) {
-        // Whoever offered it has not heard yet.
-        state();
-        return false;
-      }
-      const done = run({ ...step, kind: "step" })
-        .catch((error: unknown) => log.error({ err: error, session: step.sessionId }, "a step failed"))
-        .finally(() => {
-          running.delete(done);
-          slots.release();
-        });
-      running.add(done);
-      return true;
-    },
-    passOn: (count) => slots.turnAway(count),
-    async close() {
-      isClosed = true;
-      clearInterval(presence);
-      if (stating) clearTimeout(stating);
-      stopReceiving();
-      wake.send(`gone.${id}`);
-      await Promise.all([consumer.close(), ...running]);
-    },
-  };
+function readOffer(note: string): DueStep {
+  const [, , sessionId = "", fence, putBack] = note.split(".");
+  const step = { sessionId, fence: Number(fence) };
+  return putBack === undefined ? step : { ...step, putBack: Number(putBack) };
 }
