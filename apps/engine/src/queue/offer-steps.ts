@@ -63,9 +63,9 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   let timer: NodeJS.Timeout | null = null;
   let looking: Promise<void> = Promise.resolve();
 
-  const enqueue = (step: DueStep) =>
-    queue.add({ ...step, putBack: NOT_TAKEN }).catch((error: unknown) => {
-      log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
+  const enqueue = ({ sessionId, fence }: DueStep) =>
+    queue.add({ sessionId, fence, putBack: NOT_TAKEN }).catch((error: unknown) => {
+      log.warn({ err: error, session: sessionId }, "a due step was not queued; the sweep will do it");
     });
   const receive = async (note: string) => {
     const [kind, consumer = "", subject = "", fence = ""] = note.split(".");
@@ -132,7 +132,7 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
       await queue.add(step, options);
     },
     consume(run, { concurrency }) {
-      const consumer = consumeDirectly({ queue, wake, offer, log, run, concurrency });
+      const consumer = consumeDirectly({ queue, wake, offer, enqueue, log, run, concurrency });
       local = consumer;
       return {
         close: () => {
@@ -155,11 +155,12 @@ function consumeDirectly(options: {
   queue: StepQueue;
   wake: OfferOptions["wake"];
   offer: (step: DueStep) => boolean;
+  enqueue: (step: DueStep) => Promise<void>;
   log: Logger;
   run: (job: StepJob) => Promise<void>;
   concurrency: number;
 }): LocalConsumer & StepConsumer {
-  const { queue, wake, offer, log, run, concurrency } = options;
+  const { queue, wake, offer, enqueue, log, run, concurrency } = options;
   const id = randomBytes(6).toString("hex");
   const running = new Set<Promise<void>>();
   const slots = createSlots(concurrency, () => {
@@ -184,6 +185,7 @@ function consumeDirectly(options: {
       // What would only wait here goes to whoever has a free slot, now or later.
       while (!slots.tryTake()) {
         if (offer(job)) return;
+        if (isClosed) return enqueue(job);
         if (await slots.take()) break;
       }
       await run(job).finally(() => slots.release());
@@ -214,6 +216,7 @@ function consumeDirectly(options: {
       if (stating) clearTimeout(stating);
       stopReceiving();
       wake.send(`gone.${id}`);
+      slots.turnAway(Number.POSITIVE_INFINITY);
       await Promise.all([consumer.close(), ...running]);
     },
   };
