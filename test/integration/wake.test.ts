@@ -1,5 +1,8 @@
 // Wake-ups carry ids only, few enough of them for one notification, and reach every process.
+import { createRedisWake } from "@tandem/engine/wake/redis-wake";
+import pino from "pino";
 import { expect, it } from "vitest";
+import { hasRedis, startRedis } from "../support/redis.ts";
 import { backends, startStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -49,4 +52,30 @@ it("a listener of one session hears of it alone, until it stops, and those of ot
   wake.publish(mine);
   expect(heard).toEqual(["third mine"]);
   await stack.close();
+});
+
+it.runIf(hasRedis)("what is sent in one logical database of a Redis is not heard in another", async () => {
+  const redis = await startRedis();
+  const open = async (database: number) => {
+    const wake = createRedisWake({ url: `${redis.url}/${database}`, log: pino({ level: "silent" }) });
+    const isReady = () =>
+      wake.ready().then(
+        () => true,
+        () => false,
+      );
+    await waitFor(isReady, { what: `database ${database}` });
+    return wake;
+  };
+  for (const database of [0, 1]) {
+    const [listener, foreign, own] = [await open(database), await open(1 - database), await open(database)];
+    const heard: string[] = [];
+    listener.receive((note) => void heard.push(note));
+    foreign.send("free.foreign");
+    await foreign.close();
+    own.send("free.own");
+    await waitFor(() => heard.includes("free.own"), { what: "the note of its own" });
+    expect(heard).toEqual(["free.own"]);
+    for (const wake of [listener, own]) await wake.close();
+  }
+  await redis.close();
 });

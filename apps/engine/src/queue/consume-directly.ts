@@ -22,10 +22,12 @@ export function consumeDirectly(options: {
   log: Logger;
   run: (job: StepJob) => Promise<void>;
   concurrency: number;
-  /** Gives a job away that finds no slot. */
+  /** Offers a job that finds no slot to another worker; false when none is known to have one. */
+  offer: (step: DueStep) => boolean;
+  /** The same, and what nobody can take goes back to the queue. */
   handOn: (step: DueStep) => Promise<void>;
 }): LocalConsumer {
-  const { queue, log, run, concurrency, handOn } = options;
+  const { queue, log, run, concurrency, offer, handOn } = options;
   const running = new Set<Promise<void>>();
   const slots = createSlots(concurrency, () => presence.change());
   const presence = showPresence(options.wake, () => slots.free);
@@ -35,7 +37,12 @@ export function consumeDirectly(options: {
     async (job) => {
       // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
       if (job.kind === "timer") return run(job);
-      if (isClosed || !(await slots.take())) return handOn(job);
+      if (isClosed) return handOn(job);
+      if (!slots.tryTake()) {
+        // What would only wait here goes to whoever has a free slot, now or once somebody says so.
+        if (offer(job)) return;
+        if (!(await slots.take())) return handOn(job);
+      }
       await run(job).finally(() => slots.release());
     },
     { concurrency },

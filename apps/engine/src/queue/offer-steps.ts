@@ -44,10 +44,10 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     standing.add(step, consumer);
     return true;
   };
-  /** Gives a job away that found no slot here: to a worker that has one, else back to the queue. */
-  const handOn = async ({ sessionId, fence }: DueStep) => {
-    // Its job is not over yet, so that another one needs another id. The sweep's are not negative.
-    const step = { sessionId, fence, putBack: --handedOn };
+  /** A step whose job is not over yet, so that another one needs another id. The sweep's are not negative. */
+  const toAgain = ({ sessionId, fence }: DueStep) => ({ sessionId, fence, putBack: --handedOn });
+  const handOn = async (job: DueStep) => {
+    const step = toAgain(job);
     if (!offer(step)) await enqueue(step);
   };
   const stopReceiving = wake.receive((note) => {
@@ -78,7 +78,15 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     },
     consume(run, { concurrency }) {
       // It stays when it has closed: what is still offered to it is queued at once.
-      local = consumeDirectly({ queue, wake, log, run, concurrency, handOn });
+      local = consumeDirectly({
+        queue,
+        wake,
+        log,
+        run,
+        concurrency,
+        offer: (job) => offer(toAgain(job)),
+        handOn,
+      });
       return local;
     },
     async close() {
