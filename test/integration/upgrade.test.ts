@@ -110,3 +110,24 @@ it("sessions of the version before are counted, and so are those of its processe
   );
   expect(rows).toEqual([{ user: "u", counted: 6, there: 6 }]);
 });
+
+it("a process of the version before that is in the middle of a change neither fails nor stops the upgrade", async () => {
+  await applyOld(LAST_UNCOUNTED);
+  await insert("first", "running", {});
+  const old = new pg.Client({ connectionString: database.url });
+  await old.connect();
+  const row = "sessions WHERE agent_name = 'first'";
+  await old.query(`BEGIN; SELECT FROM ${row} FOR UPDATE`);
+  const migration = migrate(database.url).catch((error: Error) => error.cause ?? error);
+  const isUnderWay = async () => {
+    const { rowCount } = await client.query(
+      "SELECT FROM pg_locks WHERE NOT granted AND (relation = 'sessions'::regclass OR locktype = 'advisory')",
+    );
+    return rowCount !== 0;
+  };
+  await waitFor(isUnderWay, { what: "the upgrade to wait for the old process" });
+  await old.query(`UPDATE sessions SET steps = 1 WHERE agent_name = 'first'`);
+  await old.query("COMMIT");
+  await old.end();
+  expect(await migration).toBeInstanceOf(Array);
+});
