@@ -1,10 +1,12 @@
 // Wake-ups carry ids only, few enough of them for one notification, and reach every process.
 import { createRedisWake } from "@tandem/engine/wake/redis-wake";
+import pg from "pg";
 import pino from "pino";
 import { expect, it } from "vitest";
 import { hasRedis, startRedis } from "../support/redis.ts";
-import { backends, startStack } from "../support/stack.ts";
+import { apiKey, backends, startStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { createWire } from "../support/wire.ts";
 
 it.each(backends)(
   "wake-ups of thousands of sessions at once reach another process on %s",
@@ -79,3 +81,31 @@ it.runIf(hasRedis)("what is sent in one logical database of a Redis is not heard
   }
   await redis.close();
 });
+
+it("a poll whose wake-up was missed looks when the channel is open again", async () => {
+  const stack = await startStack({ worker: false, databaseProxy: true, env: { TANDEM_SWEEP_MS: "3600000" } });
+  const wire = createWire(stack.baseUrl, apiKey);
+  const { body } = await wire.post("/sessions", { agent: "tandem/assistant", messages: "Hi" });
+  const poll = wire.get(`/sessions/${body.id}/changes?from_index=1&wait_for_seconds=25`);
+  const database = new pg.Client({ connectionString: stack.databaseUrl });
+  await database.connect();
+  await waitFor(async () => (await countWaiting(stack.baseUrl)) === 1, { what: "the poll to wait" });
+  await stack.databaseProxy?.cut();
+  // What another process has done meanwhile; its wake-up reaches nobody here.
+  await database.query(
+    `WITH appended AS (INSERT INTO events (session_id, index, type, data) VALUES ($1, 1, 'AgentStartedEvent', '{}'))
+     UPDATE sessions SET next_index = 2 WHERE id = $1`,
+    [body.id],
+  );
+  await stack.databaseProxy?.mend();
+  const { status, body: changes } = await poll;
+  expect(status).toBe(200);
+  expect(changes.next_index).toBe(2);
+  await database.end();
+  await stack.close();
+});
+
+async function countWaiting(baseUrl: string): Promise<number> {
+  const text = await (await fetch(new URL("/metrics", baseUrl))).text();
+  return Number(/^tandem_waiters (\d+)$/m.exec(text)?.[1] ?? 0);
+}

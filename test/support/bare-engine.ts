@@ -61,6 +61,7 @@ export async function startBareEngine(): Promise<BareEngine> {
       subscribe: () => () => undefined,
       send: () => undefined,
       receive: () => () => undefined,
+      onReopen: () => () => undefined,
       ready: nothing,
       close: nothing,
     },

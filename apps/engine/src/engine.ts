@@ -102,8 +102,8 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /**
- * Tells the world about a committed change: waiting clients are woken, and a due step and a timer are put in the queue.
- * A queue that is away costs time, not the step: the sweep finds it.
+ * Tells the world about a committed change: waiting clients are woken, a due step is given to a worker, maybe of this
+ * very process, or put in the queue, and so is a timer. A queue that is away costs time, not the step: the sweep finds it.
  */
 export async function announce(engine: Engine, change: SessionChange): Promise<void> {
   const { sessionId, fence, due, timer } = change;

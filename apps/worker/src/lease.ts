@@ -35,7 +35,10 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
     const held = claim;
     if (held) void check(() => isLeaseHeld(engine, held));
   };
-  const unsubscribe = engine.wake.subscribe(look, sessionId);
+  const stops = [engine.wake.subscribe(look, sessionId), engine.wake.onReopen(look)];
+  const unsubscribe = () => {
+    for (const stop of stops) stop();
+  };
   return {
     signal: lost.signal,
     keep({ fence, leaseMs }) {

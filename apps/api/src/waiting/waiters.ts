@@ -44,16 +44,17 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
   const wake = (sessionId: string) => {
     for (const entry of bySession.get(sessionId) ?? []) entry.wake();
   };
-  const unsubscribe = engine.wake.subscribe(wake);
   let isLooking = false;
-  const timer = setInterval(() => {
+  const startLook = () => {
     // While the database takes longer than a sweep, looks do not pile up.
     if (isLooking) return;
     isLooking = true;
     void look().finally(() => {
       isLooking = false;
     });
-  }, options.sweepMs);
+  };
+  const stops = [engine.wake.subscribe(wake), engine.wake.onReopen(startLook)];
+  const timer = setInterval(startLook, options.sweepMs);
   timer.unref();
 
   const look = async () => {
@@ -109,7 +110,7 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
     shutdown() {
       isShutDown = true;
       clearInterval(timer);
-      unsubscribe();
+      for (const stop of stops) stop();
       for (const entries of [...bySession.values()]) for (const entry of [...entries]) entry.end("shutdown");
     },
   };

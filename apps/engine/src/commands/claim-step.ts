@@ -43,7 +43,7 @@ export interface ClaimedStep {
 export async function claimStep(engine: Engine, claim: Claim): Promise<ClaimedStep | null> {
   const due = await claimPlainStep(engine.pool, { ...claim, maxClaims: MAX_CLAIMS });
   if (!due) return null;
-  const claimed = (await claimAtOnce(engine, claim, due)) ?? (await claimLocked(engine, claim));
+  const claimed = (await claimUnlocked(engine, claim, due)) ?? (await claimLocked(engine, claim));
   if (!claimed) return null;
   if (claimed.change) await announceAndAdmit(engine, claimed.change);
   const { session, history } = claimed;
@@ -64,7 +64,7 @@ interface Boundary {
  * The claim that was made already, or one more statement, for a step that starts the session or takes messages up. Null
  * when the row has changed since, or the step may have to be refused: that wants the row's lock.
  */
-async function claimAtOnce(engine: Engine, claim: Claim, due: DueSession): Promise<Boundary | null> {
+async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Promise<Boundary | null> {
   const { session, claimedVersion, history } = due;
   if (claimedVersion !== null) {
     return { session: toClaimed(session, { row: { version: claimedVersion } }), history, change: null };

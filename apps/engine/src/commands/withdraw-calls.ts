@@ -16,7 +16,7 @@ export async function withdrawCalls(
   sessionId: string,
   reason: WithdrawalReason,
 ): Promise<NewEvent[]> {
-  const pending = (await readPendingCalls(tx, sessionId)).filter((call) => call.state === "pending");
+  const pending = await readPendingCalls(tx, sessionId);
   if (pending.length === 0) return [];
   await withdrawToolCalls(
     tx,

@@ -93,6 +93,9 @@ export function createValueChecker(budgetMs: number): ValueChecker {
 
 const MAX_REPORTED_FAULTS = 8;
 
+/** Longest part of a key or of a place that a fault shows, in characters: the value's author knows the rest. */
+const SHOWN_CHARACTERS = 200;
+
 function findTopLevelFault(schema: JsonObject): SchemaFault | null {
   if (schema.type === undefined || schema.type === "object") return null;
   return {
@@ -215,10 +218,11 @@ function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFuncti
 }
 
 function toWords(error: ErrorObject): string {
-  const place = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")}: `;
+  const path = error.instancePath.slice(1, SHOWN_CHARACTERS).replaceAll("/", ".");
+  const place = path === "" ? "" : `${path}: `;
   const extra = error.params as { additionalProperty?: string; allowedValues?: unknown[] };
   if (extra.additionalProperty !== undefined)
-    return `${place}has no field ${JSON.stringify(extra.additionalProperty)}`;
+    return `${place}has no field ${JSON.stringify(extra.additionalProperty.slice(0, SHOWN_CHARACTERS))}`;
   if (extra.allowedValues) return `${place}must be one of ${JSON.stringify(extra.allowedValues)}`;
   return `${place}${error.message ?? error.keyword}`;
 }

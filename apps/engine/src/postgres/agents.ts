@@ -1,10 +1,11 @@
 // Definitions of agents, in plain SQL: Prisma's client reads and writes JSON through doubles.
+
 import type { AgentDefinition } from "../domain/agents.ts";
+import { stringifyJson } from "../domain/json.ts";
 import { toText } from "../domain/text.ts";
 import type { Queryable } from "./pool.ts";
 import { prepared } from "./prepared.ts";
 import { PAGE_BYTES } from "./read-events.ts";
-import { toJsonText } from "./update-session.ts";
 
 /** Stores a new agent; false when the organization has one of that name. */
 export async function insertAgent(
@@ -72,5 +73,5 @@ export async function readDefinitions(
 }
 
 function toValues(organizationId: string, agent: AgentDefinition): string[] {
-  return [organizationId, agent.name, toText(agent.description), toJsonText(agent)];
+  return [organizationId, agent.name, toText(agent.description), stringifyJson(agent)];
 }

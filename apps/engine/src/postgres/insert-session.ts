@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../domain/agents.ts";
 import type { NewEvent } from "../domain/events.ts";
+import { stringifyJson } from "../domain/json.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import { toText } from "../domain/text.ts";
@@ -7,7 +8,6 @@ import type { ToolDefinition } from "../domain/tools.ts";
 import type { Queryable } from "./pool.ts";
 import { prepared } from "./prepared.ts";
 import { type SessionView, VIEW_COLUMNS } from "./read-sessions.ts";
-import { toJsonText } from "./update-session.ts";
 
 /** A session as it is first written. */
 export interface NewSession {
@@ -49,14 +49,14 @@ export function toSessionInsert(session: NewSession): SessionInsert {
       session.agent.name,
       session.request.group_id,
       session.request.parent_session_id,
-      toJsonText(session.request),
-      toJsonText(session.agent),
-      toJsonText(session.tools),
+      stringifyJson(session.request),
+      stringifyJson(session.agent),
+      stringifyJson(session.tools),
       session.request.max_steps,
-      first === null ? null : toJsonText(first),
+      first === null ? null : stringifyJson(first),
       session.events.map((event) => event.type),
-      session.events.map((event) => toJsonText(event.data)),
-      session.messages.map(toJsonText),
+      session.events.map((event) => stringifyJson(event.data)),
+      session.messages.map(stringifyJson),
       toText(first?.message ?? ""),
       session.request.queue,
       toLimitMs(session.request.max_time_s),

@@ -18,7 +18,7 @@ export interface PoolOptions {
 }
 
 /** How long a request waits for a free connection before it fails, in milliseconds. */
-const CONNECTION_TIMEOUT_MS = 5_000;
+export const CONNECTION_TIMEOUT_MS = 5_000;
 
 /**
  * How long a statement may take, in milliseconds: a database that does not answer must not hold requests for ever. Ours

@@ -150,8 +150,8 @@ function toStatement(session: SessionRow, update: SessionUpdate): { text: string
 
 function toEventsInsert(events: readonly NewEvent[], add: AddValue): string {
   const types = add(events.map((event) => event.type));
-  const data = add(events.map((event) => toJsonText(event.data)));
-  const internal = add(events.map((event) => (event.internal ? toJsonText(event.internal) : null)));
+  const data = add(events.map((event) => stringifyJson(event.data)));
+  const internal = add(events.map((event) => (event.internal ? stringifyJson(event.internal) : null)));
   return `INSERT INTO events (session_id, index, type, data, internal)
     SELECT target_id, start + event.position - 1, event.type, event.data::json, event.internal::json
       FROM target, unnest(${types}::text[], ${data}::text[], ${internal}::text[])
@@ -161,7 +161,7 @@ function toEventsInsert(events: readonly NewEvent[], add: AddValue): string {
 function toCallsInsert(calls: readonly ToolRequest[], step: number, add: AddValue): string {
   const ids = add(calls.map((call) => call.id));
   const toolNames = add(calls.map((call) => call.tool_name));
-  const args = add(calls.map((call) => toJsonText(call.args)));
+  const args = add(calls.map((call) => stringifyJson(call.args)));
   return `INSERT INTO tool_calls (session_id, id, step, position, tool_name, args)
     SELECT target_id, call.id, ${add(step)}::int, call.position - 1, call.tool_name, call.args::json
       FROM target, unnest(${ids}::text[], ${toolNames}::text[], ${args}::text[])
@@ -196,9 +196,4 @@ function toDueJob(due: Due, dueInMs: number | null): SessionChange["due"] {
   if (due === "now") return "now";
   if (due === "resume") return dueInMs !== null && dueInMs > 0 ? { inMs: dueInMs } : "now";
   return typeof due === "object" && "inMs" in due ? due : null;
-}
-
-/** JSON text for a `json` column. */
-export function toJsonText(value: unknown): string {
-  return stringifyJson(value);
 }

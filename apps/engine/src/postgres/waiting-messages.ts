@@ -1,8 +1,9 @@
 // Messages that wait for a step boundary. They are rows, not events, until a step takes them up.
+
 import type pg from "pg";
+import { stringifyJson } from "../domain/json.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import { prepared } from "./prepared.ts";
-import { toJsonText } from "./update-session.ts";
 
 /** A message that waits for a step boundary. */
 export interface WaitingMessage {
@@ -20,7 +21,7 @@ export async function insertMessages(
     `INSERT INTO waiting_messages (session_id, message)
      SELECT $1, sent.message::json FROM unnest($2::text[]) WITH ORDINALITY AS sent (message, position)
       ORDER BY sent.position`,
-    [sessionId, messages.map(toJsonText)],
+    [sessionId, messages.map(stringifyJson)],
   );
 }
 

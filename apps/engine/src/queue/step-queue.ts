@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import type { QueueDepth } from "../domain/load.ts";
 import { settleWithin } from "../domain/time-limit.ts";
 import type { DueStep } from "../postgres/leases.ts";
-import { STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
+import { CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, surviveBrokenConnections } from "../postgres/pool.ts";
 import { IDLE_IN_TRANSACTION_MS } from "../postgres/transaction.ts";
 import { type Opening, openUntilReady } from "./open-until-ready.ts";
 import { warnOfEviction } from "./warn-of-eviction.ts";
@@ -178,6 +178,7 @@ function postgresBackend(options: StepQueueOptions): Backend {
     connectionString: options.databaseUrl,
     max: QUEUE_POOL_MAX,
     application_name: "tandem-queue",
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS,
     options: [
       `-c search_path=${QUEUE_SCHEMA}`,

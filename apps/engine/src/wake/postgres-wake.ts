@@ -9,9 +9,10 @@ const RECONNECT_MS = 500;
 
 /** Wake-ups by `LISTEN` and `NOTIFY`, on one connection of their own. */
 export function createPostgresWake(options: { url: string; log: Logger }): Wake {
-  return createWake((onMessage) => {
+  return createWake((onMessage, onReopen) => {
     let client: pg.Client | null = null;
     let isClosed = false;
+    let isFirst = true;
     let retry: NodeJS.Timeout | undefined;
 
     const connect = async (): Promise<void> => {
@@ -24,6 +25,8 @@ export function createPostgresWake(options: { url: string; log: Logger }): Wake 
       });
       if (isClosed) return opened.end();
       client = opened;
+      if (!isFirst) onReopen();
+      isFirst = false;
     };
     const lose = (lost: pg.Client, error?: Error) => {
       if (isClosed || client !== lost) return;

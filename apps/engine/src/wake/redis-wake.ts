@@ -10,7 +10,7 @@ const toChannel = (database = 0) => (database === 0 ? "tandem:wake" : `tandem:wa
 
 /** Wake-ups by Redis pub/sub: one connection to subscribe, one to publish. */
 export function createRedisWake(options: { url: string; log: Logger }): Wake {
-  return createWake((onMessage) => {
+  return createWake((onMessage, onReopen) => {
     const connection = { maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: () => RETRY_MS };
     const publisher = new Redis(options.url, { ...connection, connectionName: "tandem-wake" });
     const subscriber = new Redis(options.url, { ...connection, connectionName: "tandem-wake-subscriber" });
@@ -22,12 +22,18 @@ export function createRedisWake(options: { url: string; log: Logger }): Wake {
     }
     subscriber.on("message", (_channel, payload) => onMessage(payload));
     let isSubscribed = false;
+    let isFirst = true;
     subscriber.on("ready", () => {
       subscriber.subscribe(channel).then(
         () => {
           isSubscribed = true;
+          if (!isFirst) onReopen();
+          isFirst = false;
         },
-        (error: unknown) => options.log.warn({ err: error }, "wake-ups could not be subscribed to"),
+        (error: unknown) => {
+          options.log.warn({ err: error }, "wake-ups could not be subscribed to; trying again");
+          subscriber.disconnect(true);
+        },
       );
     });
     subscriber.on("close", () => {

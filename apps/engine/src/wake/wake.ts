@@ -15,6 +15,11 @@ export interface Wake {
   send(note: string): void;
   /** Calls back for every note of another process. Returns the way to stop. */
   receive(listener: (note: string) => void): () => void;
+  /**
+   * Calls back when the channel was opened anew: wake-ups of other processes may have been missed meanwhile. Returns the
+   * way to stop.
+   */
+  onReopen(listener: () => void): () => void;
   /** Resolves when wake-ups of other processes arrive; rejects when the channel is out of reach. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -35,12 +40,13 @@ const NOTE_MARK = "!";
 
 /** Makes a {@link Wake} over a transport. Listeners of this process hear at once, without the round trip. */
 export function createWake(
-  connect: (onMessage: (payload: string) => void) => WakeTransport,
+  connect: (onMessage: (payload: string) => void, onReopen: () => void) => WakeTransport,
   log: Logger,
 ): Wake {
   // Those of one session are found by its id: a wake-up costs the same however many sessions are listened to.
   const listeners = new Map<string | undefined, Set<(sessionId: string) => void>>();
   const receivers = new Set<(note: string) => void>();
+  const reopened = new Set<() => void>();
   const deliver = (ids: Iterable<string>) => {
     for (const id of ids) {
       for (const listener of listeners.get(undefined) ?? []) listener(id);
@@ -49,13 +55,16 @@ export function createWake(
   };
   // Our own messages come back to us; their listeners have heard already.
   const self = randomUUID().slice(0, 8);
-  const transport = connect((payload) => {
+  const receive = (payload: string) => {
     const [sender, ...entries] = payload.split(",");
     if (sender === self) return;
     for (const entry of entries) {
       if (!entry.startsWith(NOTE_MARK)) deliver([entry]);
       else for (const receiver of receivers) receiver(entry.slice(NOTE_MARK.length));
     }
+  };
+  const transport = connect(receive, () => {
+    for (const listener of reopened) listener();
   });
   let outgoing = new Set<string>();
   let isFlushing: Promise<void> = Promise.resolve();
@@ -93,6 +102,10 @@ export function createWake(
     receive(listener) {
       receivers.add(listener);
       return () => receivers.delete(listener);
+    },
+    onReopen(listener) {
+      reopened.add(listener);
+      return () => reopened.delete(listener);
     },
     ready: () => transport.ready(),
     async close() {
