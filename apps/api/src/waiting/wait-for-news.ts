@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { isTerminal } from "@tandem/engine/domain/session-state";
-import type { ChangesRow } from "@tandem/engine/postgres/read-events";
+import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import type { Waiters } from "./waiters.ts";
 
 /** What a poll waits for, and how long. */

@@ -2,7 +2,7 @@ import { TandemError } from "../domain/errors.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { isDatabaseUnavailable } from "../postgres/pool.ts";
-import { type ChangesKey, type ChangesRow, readChanges, readManyChanges } from "../postgres/read-events.ts";
+import { type ChangesKey, type ChangesRow, readChanges, readManyChanges } from "../postgres/read-changes.ts";
 import { createBatches } from "./batches.ts";
 
 /** Most polls that one statement reads for. */

@@ -1,5 +1,5 @@
 import type { Engine } from "../engine.ts";
-import { findAdvanced as findAdvancedSessions } from "../postgres/read-events.ts";
+import { findAdvanced as findAdvancedSessions } from "../postgres/read-changes.ts";
 import { noteSwept } from "../telemetry/note-swept.ts";
 
 /** Most waiters that one statement looks at: a few milliseconds of the database's time. */

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { ChangesRow } from "@tandem/engine/postgres/read-events";
+import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import { createChangesReader } from "@tandem/engine/queries/changes-reader";
 import type { FastifyReply } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
