@@ -36,7 +36,11 @@ export function parseBenchArguments(args: readonly string[], names: readonly str
         names.join("\n  "),
     );
   }
-  return { json, quick, only: wanted, rounds: toRounds(rounds, quick) };
+  // A whole name is that figure alone, not also those that it begins.
+  const chosen = wanted.flatMap((name) =>
+    names.includes(name) ? [name] : names.filter((known) => known.startsWith(name)),
+  );
+  return { json, quick, only: chosen, rounds: toRounds(rounds, quick) };
 }
 
 function parse(args: readonly string[]) {
@@ -68,5 +72,5 @@ function toRounds(text: string | undefined, isQuick: boolean): number {
 
 /** Whether a figure is wanted. */
 export function isWanted(name: string, only: readonly string[]): boolean {
-  return only.length === 0 || only.some((beginning) => name.startsWith(beginning));
+  return only.length === 0 || only.includes(name);
 }
