@@ -85,6 +85,11 @@ describe("the bench's command line", () => {
     expect(isWanted("payload_1k", only)).toBe(false);
   });
 
+  it("takes a whole name for that figure alone", () => {
+    const { only } = parseBenchArguments(["--only", "wake_up_1"], [...names, "wake_up_1000"]);
+    expect(only).toEqual(["wake_up_1"]);
+  });
+
   it.each([
     [["--only", "round_tripp"], 'There is no figure "round_tripp"'],
     [["--only", "wake_up_1,"], 'There is no figure ""'],
