@@ -57,7 +57,7 @@ export interface SubmittedResults {
  *   `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
-  const { receipt, change } = (await submitAtOnce(engine, input)) ?? (await submitLocked(engine, input));
+  const { receipt, change } = (await submitUnlocked(engine, input)) ?? (await submitLocked(engine, input));
   if (change) await announce(engine, change);
   refuseUseless(receipt);
   return receipt;
@@ -70,7 +70,7 @@ interface Submitted {
 }
 
 /** Two statements and no lock in between; null when somebody else was there meanwhile. */
-async function submitAtOnce({ pool }: Engine, input: SubmittedResults): Promise<Submitted | null> {
+async function submitUnlocked({ pool }: Engine, input: SubmittedResults): Promise<Submitted | null> {
   const found = await readSessionWithCalls(pool, input, namedBy(input.entries));
   if (!found) return refuseMissing(input);
   const { receipt, update } = decide(input, found.session, found.calls);
