@@ -37,6 +37,20 @@ export interface SessionOptions {
   /** Groups sessions; lists can be narrowed by it. */
   groupId?: string | undefined;
   parentSessionId?: string | undefined;
+  /** The whole system prompt, in place of the server's and of the agent's instructions. Default: the agent's. */
+  systemPrompt?: string | undefined;
+  /** False offers the model nothing but your tools. Default: the agent's setting, which is true when it has none. */
+  builtins?: boolean | undefined;
+  /** For the first step: `auto`, `required`, or the name of a tool. Default: the agent's setting, or `auto`. */
+  toolChoice?: string | undefined;
+  /** Removes the session's content 60 s after its end. Default: the agent's setting, or false. */
+  ephemeral?: boolean | undefined;
+  /** `host` asks for no approvals: your handlers decide. Default: the agent's setting, or `ask`. */
+  permissions?: "ask" | "host" | undefined;
+  /** How long a call may wait for its result, in seconds; null for ever. Default: the agent's setting, or for ever. */
+  toolTimeoutS?: number | null | undefined;
+  /** How long a call may wait for its approval, in seconds; null for ever. Default: the agent's setting, or for ever. */
+  approvalTimeoutS?: number | null | undefined;
   /**
    * For 24 hours the same key with the same request gives the same session: a program that starts again does not start
    * its session twice. With a key, creation is also tried again after an outage.
@@ -74,6 +88,13 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     queue: options.queue,
     group_id: options.groupId,
     parent_session_id: options.parentSessionId,
+    system_prompt: options.systemPrompt,
+    builtins: options.builtins,
+    tool_choice: options.toolChoice,
+    ephemeral: options.ephemeral,
+    permissions: options.permissions,
+    tool_timeout_s: options.toolTimeoutS,
+    approval_timeout_s: options.approvalTimeoutS,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
   } satisfies { [Key in keyof Required<SessionRequest>]: SessionRequest[Key] | undefined });
 }

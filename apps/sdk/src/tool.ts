@@ -22,6 +22,30 @@ export interface Tool<Args = unknown> {
   readonly description: string;
   /** JSON Schema of the arguments; its top level is an object. Without it any object is accepted. */
   readonly inputSchema?: JsonSchema | undefined;
+  /** A name for people. */
+  readonly title?: string | undefined;
+  /** `read` looks, `actuator` acts. Default: `read`. */
+  readonly capability?: "read" | "actuator" | undefined;
+  /** `always`: every call waits for an approval. Default: as the agent says. */
+  readonly approval?: "never" | "always" | undefined;
+  /** How long a call may wait for its approval, in seconds; null for ever. Default: as the session says. */
+  readonly approvalTimeoutS?: number | null | undefined;
+  /** What counts when nobody decides in time. Default: `deny`. */
+  readonly onApprovalTimeout?: "deny" | "allow" | undefined;
+  /** How long a call may wait for its result, in seconds; null for ever. Default: as the session says. */
+  readonly timeoutS?: number | null | undefined;
+  /** When that time is over: `error` tells the model, `fail` ends the session. Default: `error`. */
+  readonly onTimeout?: "error" | "fail" | undefined;
+  /** After so many failures in a run the tool is offered no more. Default: any number. */
+  readonly maxRetries?: number | undefined;
+  /** Most tokens of a result that the model sees, at four characters each. Default: all. */
+  readonly maxResultTokens?: number | undefined;
+  /** Asks the provider for arguments that fit the schema, where it can. Default: false. */
+  readonly strict?: boolean | undefined;
+  /** Keeps the definition from the model until it has found it with `search_tools`. Default: false. */
+  readonly deferLoading?: boolean | undefined;
+  /** Arguments of good calls, told to the model. */
+  readonly examples?: readonly Args[] | undefined;
   /** Runs a call. What it returns goes to the model as JSON; what it throws goes to the model as an error. */
   fn(args: Args, context: ToolContext): unknown;
 }
@@ -54,12 +78,33 @@ export function tool<Args = Record<string, unknown>>(options: Tool<Args>): Tool<
 export function toDefinitions(tools: readonly Tool[]): ToolDefinition[] {
   const repeated = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) < index);
   if (repeated) throw new TandemError(`Two tools are named ${JSON.stringify(repeated.name)}`);
-  return tools.map(({ name, description, inputSchema }) =>
-    inputSchema ? { name, description, input_schema: inputSchema } : { name, description },
-  );
+  return tools.map(toDefinition);
 }
 
-function findFault({ name, description, inputSchema, fn }: Tool<never>): string | null {
+function toDefinition(tool: Tool): ToolDefinition {
+  const fields = {
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.inputSchema,
+    title: tool.title,
+    capability: tool.capability,
+    approval: tool.approval,
+    approval_timeout_s: tool.approvalTimeoutS,
+    on_approval_timeout: tool.onApprovalTimeout,
+    timeout_s: tool.timeoutS,
+    on_timeout: tool.onTimeout,
+    max_retries: tool.maxRetries,
+    max_result_tokens: tool.maxResultTokens,
+    strict: tool.strict,
+    defer_loading: tool.deferLoading,
+    examples: tool.examples?.map((example) => example as { [key: string]: unknown }),
+  } satisfies { [Key in keyof Required<ToolDefinition>]: ToolDefinition[Key] | undefined };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as unknown as ToolDefinition;
+}
+
+function findFault({ name, description, inputSchema, fn }: Omit<Tool, "examples">): string | null {
   if (typeof name !== "string" || !namePattern.test(name)) {
     return "a name has letters, digits, _ and -, begins with a letter or _, and is at most 64 long";
   }

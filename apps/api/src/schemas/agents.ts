@@ -1,38 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { AGENT_SETTINGS, type AgentSettings, APPROVAL_DEFAULTS } from "@tandem/engine/domain/agent-settings";
 import { AGENT_NAME_PATTERN, type AgentDefinition } from "@tandem/engine/domain/agents";
 import type { JsonObject } from "@tandem/engine/domain/json";
+import { agentSettings } from "./agent-settings.ts";
 import { Environment, type EnvironmentInput, environmentSchemas, toEnvironment } from "./environments.ts";
-import { nullable, openObject, ref } from "./typebox.ts";
-
-export const ToolDefinition = Type.Object(
-  {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: "Letters, digits, `_` and `-`, first a letter or `_`. Unique in a session.",
-    }),
-    description: Type.String({ minLength: 1, description: "What the tool does, for the model." }),
-    input_schema: Type.Optional(
-      openObject(
-        "JSON Schema of the arguments; its top level is an object. Missing: any object is accepted.",
-      ),
-    ),
-  },
-  {
-    $id: "ToolDefinition",
-    examples: [
-      {
-        name: "get_order_status",
-        description: "Look up the status of an order by its id.",
-        input_schema: {
-          type: "object",
-          properties: { order_id: { type: "string", description: "The order's id, for example A-1001." } },
-          required: ["order_id"],
-        },
-      },
-    ],
-  },
-);
+import { ToolDefinition } from "./tool-definitions.ts";
+import { nullable, openObject, ref, stringEnum } from "./typebox.ts";
 
 export const Skill = Type.Object(
   {
@@ -70,6 +43,11 @@ const parts = {
   tools: nullable(Type.Array(ref(ToolDefinition)), {
     description: "Tools that run in the caller's process.",
   }),
+  approval: nullable(stringEnum(APPROVAL_DEFAULTS), {
+    description:
+      "Which of its tools need approval that do not say: none (`never`, the default), those with the capability " +
+      "`actuator`, or all (`always`).",
+  }),
 };
 
 const name = Type.String({
@@ -89,10 +67,12 @@ const optionalParts = {
   skills: Type.Optional(parts.skills),
   answer_format: Type.Optional(parts.answer_format),
   tools: Type.Optional(parts.tools),
+  approval: Type.Optional(parts.approval),
+  ...agentSettings,
 };
 
 /** An agent as it may be sent inside a request. */
-export interface AgentInput {
+export interface AgentInput extends AgentSettings {
   name: string;
   description?: string;
   environments?: (string | EnvironmentInput)[];
@@ -102,6 +82,7 @@ export interface AgentInput {
   skills?: (string | Static<typeof Skill>)[] | null;
   answer_format?: JsonObject | null;
   tools?: Static<typeof ToolDefinition>[] | null;
+  approval?: AgentDefinition["approval"];
 }
 
 /** An agent in a request: only the name is required. */
@@ -163,7 +144,16 @@ export const PatchAgent = Type.Object(
 );
 
 /** The fields of an agent that are kept; what else was sent is not. */
-const FIELDS = ["model", "instructions", "subagents", "skills", "answer_format", "tools"] as const;
+const FIELDS = [
+  "model",
+  "instructions",
+  "subagents",
+  "skills",
+  "answer_format",
+  "tools",
+  "approval",
+  ...AGENT_SETTINGS,
+] as const;
 
 /** A sent agent with its defaults filled in: the description is the name, an environment's id its kind. */
 export function toAgentDefinition(sent: AgentInput): AgentDefinition {

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
+import { agentSettings } from "./agent-settings.ts";
 import { Agent } from "./agents.ts";
 import { UserMessageEvent } from "./messages.ts";
 import { nullable, openObject, ref } from "./typebox.ts";
@@ -108,6 +109,7 @@ export const SessionRequest = Type.Object(
       nullable(label, { description: "Groups sessions; lists can be narrowed by it." }),
     ),
     parent_session_id: Type.Optional(nullable(label)),
+    ...agentSettings,
     overrides: Type.Optional(
       openObject(
         "Dotted paths to values that replace those of the agent, for example `agent.instructions` or " +

@@ -1,4 +1,5 @@
 // From a sent request to what is stored and what runs.
+import { pickSettings } from "@tandem/engine/domain/agent-settings";
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import { type Fault, invalidRequest, TandemError } from "@tandem/engine/domain/errors";
 import { hasExactNumber, isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
@@ -50,7 +51,8 @@ export async function resolveRequest(
   refuse(findAgentFaults(agent, ["body", "overrides"]));
   refuse(findNumberFaults(result));
   const request = normalise({ ...result, agent: sent.agent, overrides });
-  return { request, agent: { ...agent, model: chooseModel(agent, sent, options.models) } };
+  const model = chooseModel(agent, sent, options.models);
+  return { request, agent: { ...agent, ...pickSettings(request), model } };
 }
 
 /** Each override fits its place by itself; together they must still make an agent. */
@@ -88,6 +90,8 @@ const NUMBER_FIELDS = [
   "token_budget",
   "delete_after_min",
   "delete_screenshot_after_min",
+  "tool_timeout_s",
+  "approval_timeout_s",
 ] as const;
 
 function findNumberFaults(sent: SessionRequestInput): Fault[] {
@@ -136,6 +140,7 @@ function normalise(sent: SessionRequestInput): SessionRequest {
     token_budget: sent.token_budget ?? null,
     group_id: sent.group_id ?? null,
     parent_session_id: sent.parent_session_id ?? null,
+    ...pickSettings(sent),
     overrides: sent.overrides ?? {},
   };
 }

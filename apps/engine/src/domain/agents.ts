@@ -1,9 +1,10 @@
 // Agents as they are defined, stored and run.
+import type { AgentSettings, APPROVAL_DEFAULTS } from "./agent-settings.ts";
 import type { JsonObject } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 /** An agent's definition in the reference's shape. Lists hold names of registered things or inline objects. */
-export interface AgentDefinition {
+export interface AgentDefinition extends AgentSettings {
   name: string;
   description: string;
   environments: (string | EnvironmentDefinition)[];
@@ -13,6 +14,8 @@ export interface AgentDefinition {
   skills?: (string | SkillDefinition)[] | null;
   answer_format?: JsonObject | null;
   tools?: ToolDefinition[] | null;
+  /** Which of its tools need approval that do not say. Default `never`. */
+  approval?: (typeof APPROVAL_DEFAULTS)[number] | null;
 }
 
 /** A skill: a text that an agent can read when it needs it. */

@@ -1,10 +1,14 @@
 // The normalised request of a session: what `Session.request` shows.
+import type { AgentSettings } from "./agent-settings.ts";
 import type { AgentDefinition } from "./agents.ts";
 import type { JsonObject } from "./json.ts";
 import type { UserMessage } from "./messages.ts";
 
-/** A session's request with its defaults filled in. `agent` is as the caller gave it: a name or a definition. */
-export interface SessionRequest {
+/**
+ * A session's request with its defaults filled in. `agent` is as the caller gave it: a name or a definition. Settings that
+ * the caller did not give are the agent's, and absent.
+ */
+export interface SessionRequest extends AgentSettings {
   agent: string | AgentDefinition;
   messages: UserMessage[] | null;
   max_steps: number | null;

@@ -3,11 +3,47 @@ import type { Fault } from "./errors.ts";
 import { type JsonObject, stringifyJson } from "./json.ts";
 import { findSchemaFault } from "./json-schema.ts";
 
+/** What a tool does to the world: it looks, or it acts. */
+export const CAPABILITIES = ["read", "actuator"] as const;
+
+/** Whether a tool's calls need approval before they are offered to the caller. */
+export const APPROVALS = ["never", "always"] as const;
+
+/** What happens when a call's result does not come in time: the model is told, or the session fails. */
+export const ON_TIMEOUT = ["error", "fail"] as const;
+
+/** What counts when nobody decides on a call in time. */
+export const ON_APPROVAL_TIMEOUT = ["deny", "allow"] as const;
+
 /** A tool that runs in the caller's process. A missing `input_schema` accepts any object. */
 export interface ToolDefinition {
   name: string;
   description: string;
   input_schema?: JsonObject;
+  /** A name for people. */
+  title?: string | null;
+  /** Default `read`. */
+  capability?: (typeof CAPABILITIES)[number] | null;
+  /** Absent: as the agent's `approval` says. */
+  approval?: (typeof APPROVALS)[number] | null;
+  /** How long a call may wait for a decision, in seconds; null waits on. Absent: as the session says. */
+  approval_timeout_s?: number | null;
+  /** Default `deny`. */
+  on_approval_timeout?: (typeof ON_APPROVAL_TIMEOUT)[number] | null;
+  /** How long a call may wait for its result, in seconds; null waits on. Absent: as the session says. */
+  timeout_s?: number | null;
+  /** Default `error`. */
+  on_timeout?: (typeof ON_TIMEOUT)[number] | null;
+  /** After so many failures in a run the tool is offered no more. */
+  max_retries?: number | null;
+  /** Most tokens of a result that the model sees. */
+  max_result_tokens?: number | null;
+  /** Asks the provider for arguments that fit the schema, where it can. */
+  strict?: boolean | null;
+  /** Keeps the definition out of the requests until the model has found it with `search_tools`. */
+  defer_loading?: boolean | null;
+  /** Arguments of good calls, told to the model. */
+  examples?: JsonObject[] | null;
 }
 
 /** One request of a model for a tool, in the reference's shape. `id` is ours and unique. */
@@ -23,9 +59,12 @@ const TOOL_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
 /** The tool through which a model gives a structured answer. It never reaches the caller. */
 export const SUBMIT_ANSWER = "submit_answer";
 
+/** The tool through which a model finds deferred tools. It runs in the worker. */
+export const SEARCH_TOOLS = "search_tools";
+
 /** Names of server-side tools, of this version and the next ones: a caller's tool cannot have one. */
 const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
-  "search_tools",
+  SEARCH_TOOLS,
   SUBMIT_ANSWER,
   "load_skill",
   "dispatch_subagent",
@@ -38,6 +77,9 @@ const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
 
 /** How many tools one session may have. More would not fit a model's request. */
 export const MAX_TOOLS = 256;
+
+/** Longest wait for a result or a decision, in seconds: a year. */
+export const MAX_TIMEOUT_S = 31_536_000;
 
 /** Longest JSON text of all schemas of a list together, in characters: checking them holds up the process. */
 const MAX_SCHEMAS_CHARACTERS = 262_144;

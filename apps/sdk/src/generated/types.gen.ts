@@ -92,6 +92,56 @@ export type ToolDefinition = {
     input_schema?: {
         [key: string]: unknown;
     };
+    /**
+     * A name for people.
+     */
+    title?: string | null;
+    /**
+     * `read` (the default) looks, `actuator` acts. Shown on pending calls.
+     */
+    capability?: 'read' | 'actuator' | null;
+    /**
+     * `always`: every call waits for `POST …/approvals` before it is offered. Missing: as the agent says.
+     */
+    approval?: 'never' | 'always' | null;
+    /**
+     * How long a call may wait for its approval, in seconds. Null: for ever. Missing: as the session says.
+     */
+    approval_timeout_s?: number | null;
+    /**
+     * What counts when nobody decides in time. Default `deny`.
+     */
+    on_approval_timeout?: 'deny' | 'allow' | null;
+    /**
+     * How long a call may wait for its result, in seconds; progress moves the deadline. Null: for ever. Missing: as the session says.
+     */
+    timeout_s?: number | null;
+    /**
+     * When the time is over: `error` (the default) tells the model, `fail` ends the session.
+     */
+    on_timeout?: 'error' | 'fail' | null;
+    /**
+     * After so many failures in a run the tool is offered no more. Missing: any number.
+     */
+    max_retries?: number | null;
+    /**
+     * Most tokens of a result's text that the model sees, at four characters each. The history keeps all of it.
+     */
+    max_result_tokens?: number | null;
+    /**
+     * Asks the provider for arguments that fit the schema, where it can for this schema.
+     */
+    strict?: boolean | null;
+    /**
+     * Keeps the definition out of the requests until the model has found it with `search_tools`.
+     */
+    defer_loading?: boolean | null;
+    /**
+     * Arguments of good calls, told to the model.
+     */
+    examples?: Array<{
+        [key: string]: unknown;
+    }> | null;
 };
 
 export type Skill = {
@@ -207,6 +257,38 @@ export type Agent = {
      * Tools that run in the caller's process.
      */
     tools?: Array<ToolDefinition> | null;
+    /**
+     * Which of its tools need approval that do not say: none (`never`, the default), those with the capability `actuator`, or all (`always`).
+     */
+    approval?: 'never' | 'actuator' | 'always' | null;
+    /**
+     * The whole system prompt, byte for byte, in place of ours and of the instructions. Empty: there is none.
+     */
+    system_prompt?: string | null;
+    /**
+     * False offers the model nothing but the caller's tools. Default true.
+     */
+    builtins?: boolean | null;
+    /**
+     * For the first step of a run: `auto` (the default), `required` (some tool must be called), or the name of a tool.
+     */
+    tool_choice?: string | null;
+    /**
+     * Removes the session's content 60 s after its end; what remains is its status. Default false.
+     */
+    ephemeral?: boolean | null;
+    /**
+     * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
+     */
+    permissions?: 'ask' | 'host' | null;
+    /**
+     * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    tool_timeout_s?: number | null;
+    /**
+     * How long a call may wait for its approval, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    approval_timeout_s?: number | null;
 };
 
 export type NewAgent = {
@@ -245,6 +327,38 @@ export type NewAgent = {
      * Tools that run in the caller's process.
      */
     tools?: Array<ToolDefinition> | null;
+    /**
+     * Which of its tools need approval that do not say: none (`never`, the default), those with the capability `actuator`, or all (`always`).
+     */
+    approval?: 'never' | 'actuator' | 'always' | null;
+    /**
+     * The whole system prompt, byte for byte, in place of ours and of the instructions. Empty: there is none.
+     */
+    system_prompt?: string | null;
+    /**
+     * False offers the model nothing but the caller's tools. Default true.
+     */
+    builtins?: boolean | null;
+    /**
+     * For the first step of a run: `auto` (the default), `required` (some tool must be called), or the name of a tool.
+     */
+    tool_choice?: string | null;
+    /**
+     * Removes the session's content 60 s after its end; what remains is its status. Default false.
+     */
+    ephemeral?: boolean | null;
+    /**
+     * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
+     */
+    permissions?: 'ask' | 'host' | null;
+    /**
+     * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    tool_timeout_s?: number | null;
+    /**
+     * How long a call may wait for its approval, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    approval_timeout_s?: number | null;
 };
 
 export type StoredAgent = {
@@ -283,6 +397,38 @@ export type StoredAgent = {
      * Tools that run in the caller's process.
      */
     tools?: Array<ToolDefinition> | null;
+    /**
+     * Which of its tools need approval that do not say: none (`never`, the default), those with the capability `actuator`, or all (`always`).
+     */
+    approval?: 'never' | 'actuator' | 'always' | null;
+    /**
+     * The whole system prompt, byte for byte, in place of ours and of the instructions. Empty: there is none.
+     */
+    system_prompt?: string | null;
+    /**
+     * False offers the model nothing but the caller's tools. Default true.
+     */
+    builtins?: boolean | null;
+    /**
+     * For the first step of a run: `auto` (the default), `required` (some tool must be called), or the name of a tool.
+     */
+    tool_choice?: string | null;
+    /**
+     * Removes the session's content 60 s after its end; what remains is its status. Default false.
+     */
+    ephemeral?: boolean | null;
+    /**
+     * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
+     */
+    permissions?: 'ask' | 'host' | null;
+    /**
+     * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    tool_timeout_s?: number | null;
+    /**
+     * How long a call may wait for its approval, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    approval_timeout_s?: number | null;
 };
 
 export type PatchAgent = {
@@ -311,6 +457,38 @@ export type PatchAgent = {
      * Tools that run in the caller's process.
      */
     tools?: Array<ToolDefinition> | null;
+    /**
+     * Which of its tools need approval that do not say: none (`never`, the default), those with the capability `actuator`, or all (`always`).
+     */
+    approval?: 'never' | 'actuator' | 'always' | null;
+    /**
+     * The whole system prompt, byte for byte, in place of ours and of the instructions. Empty: there is none.
+     */
+    system_prompt?: string | null;
+    /**
+     * False offers the model nothing but the caller's tools. Default true.
+     */
+    builtins?: boolean | null;
+    /**
+     * For the first step of a run: `auto` (the default), `required` (some tool must be called), or the name of a tool.
+     */
+    tool_choice?: string | null;
+    /**
+     * Removes the session's content 60 s after its end; what remains is its status. Default false.
+     */
+    ephemeral?: boolean | null;
+    /**
+     * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
+     */
+    permissions?: 'ask' | 'host' | null;
+    /**
+     * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    tool_timeout_s?: number | null;
+    /**
+     * How long a call may wait for its approval, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    approval_timeout_s?: number | null;
 };
 
 export type SessionRequest = {
@@ -363,6 +541,34 @@ export type SessionRequest = {
      */
     group_id?: string | null;
     parent_session_id?: string | null;
+    /**
+     * The whole system prompt, byte for byte, in place of ours and of the instructions. Empty: there is none.
+     */
+    system_prompt?: string | null;
+    /**
+     * False offers the model nothing but the caller's tools. Default true.
+     */
+    builtins?: boolean | null;
+    /**
+     * For the first step of a run: `auto` (the default), `required` (some tool must be called), or the name of a tool.
+     */
+    tool_choice?: string | null;
+    /**
+     * Removes the session's content 60 s after its end; what remains is its status. Default false.
+     */
+    ephemeral?: boolean | null;
+    /**
+     * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
+     */
+    permissions?: 'ask' | 'host' | null;
+    /**
+     * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    tool_timeout_s?: number | null;
+    /**
+     * How long a call may wait for its approval, in seconds, where its tool does not say. Null: for ever, the default.
+     */
+    approval_timeout_s?: number | null;
     /**
      * Dotted paths to values that replace those of the agent, for example `agent.instructions` or `agent.environments[kind=web].start_url`. `agent.tools` adds tools.
      */
