@@ -186,7 +186,7 @@ describe("a hostile schema", () => {
     },
   );
 
-  it.each(taken)("(%s) is refused or taken, and lowered for everybody, in bounded time", (what, schema) => {
+  it.each(taken)("(%s) is refused or taken, and lowered for everybody, in bounded time", (_, schema) => {
     const startedAt = performance.now();
     const [fault] = findToolFaults([tool(schema)], ["tools"]);
     if (fault) expect(fault.msg).toContain('"hostile"');
@@ -197,7 +197,6 @@ describe("a hostile schema", () => {
       findStrictFault(lowered, provider);
       findValueFaults(lowered, {});
     }
-    expect([what, performance.now() - startedAt]).toEqual([what, expect.any(Number)]);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 

@@ -10,8 +10,11 @@ import type { SchemaPath } from "./schema-walk.ts";
 import { toConstraintWords, toDescription, toPhrase } from "./schema-words.ts";
 
 /** How many subschemas are looked into, and how deep: references and alternatives multiply. */
-const MAX_SUBSCHEMAS = 3_000;
+const MAX_SUBSCHEMAS = 1_500;
 const MAX_DEPTH = 16;
+
+/** How many alternatives are made of those that must hold together. Of more, the first list alone is told. */
+const MAX_ALTERNATIVES = 32;
 
 /** The formats that Gemini knows, by type. It refuses requests with others. */
 const FORMATS: Partial<Record<SchemaType, readonly string[]>> = {
@@ -67,14 +70,16 @@ function lowerAlternatives(place: Place, layers: Layers): JsonObject | null | un
       if (!Array.isArray(branches) || !branches.some(tellsShape)) continue;
       const { [keyword]: _branches, description, ...rest } = layer;
       if (keyword === "oneOf") place.notes.add([...place.path, "oneOf"], "offered as anyOf");
-      const beside = layers.schemas.map((schema, at) =>
+      const schemas = layers.schemas.map((schema, at) =>
         at === index ? rest : { ...schema, description: null },
       );
+      const isTooMany = branches.length * countAlternatives(schemas) > MAX_ALTERNATIVES;
+      const beside = isTooMany ? schemas.map(toSingle) : schemas;
       const lowered = branches.flatMap((branch, at): JsonObject[] => {
         const path = [...place.path, keyword, at];
         // The branch first: its description is nearer to what is meant.
-        const schemas = [branch, ...beside];
-        const one = lowerPlace({ ...place, schemas, walk: layers.walk, path, depth: place.depth + 1 });
+        const all = [branch, ...beside];
+        const one = lowerPlace({ ...place, schemas: all, walk: layers.walk, path, depth: place.depth + 1 });
         return one === null ? [] : [one];
       });
       if (lowered.length === 0) return null;
@@ -82,6 +87,15 @@ function lowerAlternatives(place: Place, layers: Layers): JsonObject | null | un
     }
   }
   return undefined;
+}
+
+function countAlternatives(schemas: readonly JsonObject[]): number {
+  const lists = schemas.flatMap(({ anyOf, oneOf }) => [anyOf, oneOf].filter(Array.isArray));
+  return lists.reduce((product, list) => product * Math.max(list.length, 1), 1);
+}
+
+function toSingle({ anyOf: _anyOf, oneOf: _oneOf, ...schema }: JsonObject): JsonObject {
+  return schema;
 }
 
 const TELLING = [
