@@ -1,4 +1,4 @@
-import { objectOf, only, toolSchema } from "./tool-schema.ts";
+import { objectOf, only, text, toolSchema } from "./tool-schema.ts";
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const draft2020 = "https://json-schema.org/draft/2020-12/schema";
@@ -108,5 +108,21 @@ export const generatedSchemas = [
       unevaluatedProperties: false,
     },
     { a: "x", b: 1 },
+  ),
+  toolSchema(
+    "not_this",
+    objectOf(
+      {
+        name: { type: "string", not: { enum: ["root", "admin"] } },
+        list: { type: "array", contains: { const: 1 }, items: { type: "integer" } },
+      },
+      "name",
+    ),
+    { name: "a", list: [1, 2] },
+  ),
+  toolSchema(
+    "long_words",
+    objectOf({ mode: text("One of many.\n- fast: quick\n- slow: careful ".repeat(20)) }, "mode"),
+    { mode: "fast" },
   ),
 ];

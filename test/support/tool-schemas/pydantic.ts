@@ -1,6 +1,6 @@
 // As Pydantic writes them, TypeBox, and generators from OpenAPI, Go and C#.
 import type { JsonObject } from "@tandem/engine/domain/json";
-import { objectOf, only, text, toolSchema } from "./tool-schema.ts";
+import { objectOf, only, toolSchema } from "./tool-schema.ts";
 
 const draft7 = "http://json-schema.org/draft-07/schema#";
 const draft2020 = "https://json-schema.org/draft/2020-12/schema";
@@ -238,21 +238,5 @@ export const pydanticSchemas = [
       dependencies: { card: ["address"] },
     },
     { card: "1", address: "a" },
-  ),
-  toolSchema(
-    "not_this",
-    objectOf(
-      {
-        name: { type: "string", not: { enum: ["root", "admin"] } },
-        list: { type: "array", contains: { const: 1 }, items: { type: "integer" } },
-      },
-      "name",
-    ),
-    { name: "a", list: [1, 2] },
-  ),
-  toolSchema(
-    "long_words",
-    objectOf({ mode: text("One of many.\n- fast: quick\n- slow: careful ".repeat(20)) }, "mode"),
-    { mode: "fast" },
   ),
 ];
