@@ -38,6 +38,7 @@ const furtherErrors: Record<string, string[]> = {
   replaceAgent: ["404", "409", "413", "415"],
   updateAgent: ["404", "409", "413", "415"],
   deleteAgent: ["404", "409"],
+  checkTools: ["413", "415"],
   createKey: ["403", "413", "415"],
   listKeys: ["403"],
   revokeKey: ["404", "409"],

@@ -38,6 +38,7 @@ const requests: { method: string; path: string; body?: unknown }[] = [
   { method: "PUT", path: "/agents/nobody", body: { name: "nobody", description: "New." } },
   { method: "PATCH", path: "/agents/nobody", body: { description: "New." } },
   { method: "DELETE", path: "/agents/nobody" },
+  { method: "POST", path: "/tools/check", body: { model: "demo/keyword", tools: [] } },
   { method: "POST", path: "/keys", body: { organization: "acme" } },
   { method: "GET", path: "/keys" },
   { method: "DELETE", path: `/keys/${nobody}` },

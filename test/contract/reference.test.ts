@@ -259,6 +259,20 @@ describe("replies of the session routes", () => {
     expect(reply.headers.get("etag")).toBe(`"${length}"`);
   });
 
+  it("fit our document for checks of tools, which the reference does not have", async () => {
+    const tools = [
+      { name: "a", description: "d", strict: true, input_schema: { anyOf: [{ properties: { b: {} } }] } },
+      { name: "1", description: "d" },
+      {},
+    ];
+    const { body } = await wire.post("/tools/check", { model: "demo/keyword", tools });
+    expect(body.items).toMatchObject([
+      { accepted: true, strict: false },
+      { accepted: false },
+      { name: null },
+    ]);
+  });
+
   it("fit our document for keys, which the reference does not have", async () => {
     const admin = createCheckedWire(contract, stack.baseUrl, await stack.addKey({ isAdmin: true }));
     const made = await admin.post("/keys", { organization: "acme" });

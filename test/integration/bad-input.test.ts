@@ -122,8 +122,8 @@ const sessionFaults: [what: string, body: unknown, loc: (string | number)[], wor
   [
     "a schema that refers to itself",
     withSchema({ $ref: "#" }),
-    ["body", "agent", "tools", 0, "input_schema"],
-    "valid",
+    ["body", "agent", "tools", 0, "input_schema", "$ref"],
+    "descending",
   ],
   [
     "two environments of one kind",

@@ -12,8 +12,8 @@ import {
   toOrdinaryJson,
 } from "@tandem/engine/domain/json";
 import { findValueFaults } from "@tandem/engine/domain/json-schema";
+import { toProviderSchema } from "@tandem/engine/domain/lower-schema";
 import { findRepeatedKey, scanJson } from "@tandem/engine/domain/scan-json";
-import { toProviderSchema } from "@tandem/worker/agent/lower-schema";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jsonText, numberText } from "../support/json-text.ts";

@@ -1,6 +1,6 @@
 // What providers take as a tool's parameters, whatever schema the caller wrote.
 import type { JsonObject, JsonValue } from "@tandem/engine/domain/json";
-import { toProviderSchema } from "@tandem/worker/agent/lower-schema";
+import { toProviderSchema } from "@tandem/engine/domain/lower-schema";
 import { offerTools } from "@tandem/worker/agent/offer-tools";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";

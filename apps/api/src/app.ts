@@ -50,6 +50,7 @@ import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedbac
 import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
 import { unshareSessionRoute } from "./routes/sessions/unshare-session.ts";
+import { checkToolsRoute } from "./routes/tools/check-tools.ts";
 import { namedSchemas } from "./schemas/index.ts";
 
 const ROUTES: ((app: App, context: ApiContext) => void)[] = [
@@ -80,6 +81,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   replaceAgentRoute,
   updateAgentRoute,
   deleteAgentRoute,
+  checkToolsRoute,
   createKeyRoute,
   listKeysRoute,
   revokeKeyRoute,

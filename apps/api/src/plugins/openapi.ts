@@ -26,6 +26,7 @@ export async function describeRoutes(app: App): Promise<void> {
         { name: "sessions", description: "Runs of agents." },
         { name: "shared", description: "What a public link shows, without a key." },
         { name: "agents", description: "Stored definitions." },
+        { name: "tools", description: "Tool definitions, before a session has them." },
         { name: "keys", description: "API keys of every organization, for admin keys." },
         { name: "server", description: "Health and documentation." },
       ],

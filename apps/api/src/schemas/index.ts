@@ -8,6 +8,7 @@ import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
 import { page, sessionSchemas } from "./sessions.ts";
 import { sharingSchemas } from "./sharing.ts";
+import { toolCheckSchemas } from "./tool-checks.ts";
 import { toolResultSchemas } from "./tool-results.ts";
 import { ref } from "./typebox.ts";
 
@@ -26,4 +27,5 @@ export const namedSchemas = [
   ...feedbackSchemas,
   AgentPage,
   ...keySchemas,
+  ...toolCheckSchemas,
 ];

@@ -5,6 +5,7 @@ import { type Fault, invalidRequest, TandemError } from "@tandem/engine/domain/e
 import { hasExactNumber, isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
 import { findSchemaFault } from "@tandem/engine/domain/json-schema";
 import { findModelFault, type ModelSettings } from "@tandem/engine/domain/models";
+import { findProviderFaults } from "@tandem/engine/domain/provider-faults";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import { findToolFaults, type ToolDefinition } from "@tandem/engine/domain/tools";
 import { compileFragment } from "../plugins/validation.ts";
@@ -51,15 +52,27 @@ export async function resolveRequest(
   refuse(findAgentFaults(agent, ["body", "overrides"]));
   refuse(findNumberFaults(result));
   const request = normalise({ ...result, agent: sent.agent, overrides });
-  const model = chooseModel(agent, sent, options.models);
+  const model = chooseModel(
+    agent.model,
+    isJsonObject(sent.agent) ? ["body", "agent", "model"] : ["body", "agent"],
+    options.models,
+  );
+  const place = Object.keys(overrides).length > 0 ? "overrides" : "agent";
+  refuse(findProviderFaults(agent, model, ["body", place]));
   return { request, agent: { ...agent, ...pickSettings(request), model } };
 }
 
 /** Each override fits its place by itself; together they must still make an agent. */
 const checkAgent = compileFragment(ref(Agent));
 
-/** What is wrong with an agent's tools, environments and answer format, for requests and for the catalogue. */
-export function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
+/** What is wrong with an agent that is registered; what its model's provider refuses, when it names one, too. */
+export function findStoredAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
+  const faults = findAgentFaults(agent, loc);
+  return faults.length > 0 ? faults : findProviderFaults(agent, agent.model ?? "", loc);
+}
+
+/** What is wrong with an agent's tools, environments and answer format, whatever its model. */
+function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
   const faults = [
     ...findToolFaults(agent.tools ?? [], [...loc, "tools"]),
     ...findEnvironmentFaults(agent, loc),
@@ -107,9 +120,13 @@ export function refuse(faults: Fault[]): void {
   if (first) throw new TandemError("invalid_request", first.msg, { faults });
 }
 
-function chooseModel(agent: AgentDefinition, sent: SessionRequestInput, models: ModelSettings): string {
-  const loc = isJsonObject(sent.agent) ? ["body", "agent", "model"] : ["body", "agent"];
-  const model = agent.model ?? models.defaultModel;
+/**
+ * The model that is named, or the server's default.
+ *
+ * @throws {TandemError} `invalid_request` when there is none, or it cannot be used on this server
+ */
+export function chooseModel(named: string | null | undefined, loc: string[], models: ModelSettings): string {
+  const model = named ?? models.defaultModel;
   if (model === undefined) {
     const msg =
       "the agent names no model and this server has no default: set agent.model, or TANDEM_MODEL on the server";

@@ -7,6 +7,7 @@ import isSafePattern from "safe-regex2";
 import { isQuickSchema, isSmallValue } from "./check-cost.ts";
 import { TandemError } from "./errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson, toOrdinaryJson } from "./json.ts";
+import { findReferenceCycle } from "./reference-cycle.ts";
 import { cpuTimeMs, withTimeLimit } from "./time-limit.ts";
 
 /** Longest JSON text of a schema, in characters. Compiling much more would hold up the process. */
@@ -36,7 +37,7 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
   if (stringifyJson(schema).length > MAX_SCHEMA_CHARACTERS) {
     return { path: [], msg: `the schema is longer than ${MAX_SCHEMA_CHARACTERS} characters` };
   }
-  const fault = findNodeFault(schema, [], 0) ?? findTopLevelFault(schema);
+  const fault = findNodeFault(schema, [], 0) ?? findTopLevelFault(schema) ?? findCycleFault(schema);
   return fault ?? findCompileFault(schema);
 }
 
@@ -146,6 +147,11 @@ function firstFault(
   return null;
 }
 
+function findCycleFault(schema: JsonObject): SchemaFault | null {
+  const path = findReferenceCycle(schema);
+  return path && { path: [...path], msg: "$ref leads back to itself without descending into a value" };
+}
+
 /** Compiles the schema and runs it once: a `$ref` that leads back to itself only shows when it runs. */
 function findCompileFault(schema: JsonObject): SchemaFault | null {
   try {
@@ -165,7 +171,6 @@ const OPTIONS = {
   allErrors: true,
   validateFormats: true,
   logger: false,
-  addUsedSchema: false,
 } as const;
 const createDraft7 = () => addFormats.default(new Ajv(OPTIONS));
 const createDraft2020 = () => addFormats.default(new Ajv2020(OPTIONS));
@@ -212,7 +217,7 @@ function compileWithin(draft: keyof typeof ajvs, schema: object): ValidateFuncti
   try {
     return withTimeLimit(COMPILE_LIMIT_MS, () => ajvs[draft].compile(schema), replaceCompiler);
   } finally {
-    // Ajv keeps each compiled schema for good; the bounded map above is our cache.
+    // Ajv keeps each compiled schema for good, all but the last; the bounded map above is our cache.
     ajvs[draft].removeSchema(schema);
   }
 }

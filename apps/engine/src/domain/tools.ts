@@ -1,7 +1,7 @@
 // Tool definitions: what a caller may define, and the checks that every definition passes before it is stored.
 import type { Fault } from "./errors.ts";
-import { type JsonObject, stringifyJson } from "./json.ts";
-import { findSchemaFault } from "./json-schema.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from "./json.ts";
+import { createValueChecker, findSchemaFault, type ValueChecker } from "./json-schema.ts";
 
 /** What a tool does to the world: it looks, or it acts. */
 export const CAPABILITIES = ["read", "actuator"] as const;
@@ -87,6 +87,9 @@ const MAX_SCHEMAS_CHARACTERS = 262_144;
 /** Longest time for checking a whole list, in milliseconds. */
 const CHECK_BUDGET_MS = 3_000;
 
+/** Longest time for checking the examples of a whole list, in milliseconds of computing. */
+const EXAMPLES_BUDGET_MS = 500;
+
 const NAME = new RegExp(TOOL_NAME_PATTERN);
 
 /**
@@ -106,6 +109,7 @@ export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | 
   }
   const seen = new Set<string>();
   const deadline = performance.now() + CHECK_BUDGET_MS;
+  const checkValue = createValueChecker(EXAMPLES_BUDGET_MS);
   return tools.flatMap((tool, index) => {
     if (performance.now() > deadline) {
       return [
@@ -114,7 +118,7 @@ export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | 
     }
     const faults = findToolFault(tool, [...loc, index], seen.has(tool.name));
     seen.add(tool.name);
-    return faults;
+    return faults.length > 0 ? faults : findExampleFaults(tool, [...loc, index], checkValue);
   });
 }
 
@@ -136,4 +140,21 @@ function findToolFault(tool: ToolDefinition, loc: (string | number)[], isRepeate
   if (!fault) return [];
   const msg = `tool ${name}: ${fault.msg}`;
   return [{ loc: [...loc, "input_schema", ...fault.path], msg, type: "tool_schema" }];
+}
+
+/** Each example must be what the tool would be called with: a model does as it is shown. */
+function findExampleFaults(
+  tool: ToolDefinition & { examples?: JsonValue[] | null },
+  loc: (string | number)[],
+  checkValue: ValueChecker,
+): Fault[] {
+  const examples = Array.isArray(tool.examples) ? tool.examples : [];
+  return examples.flatMap((example, index): Fault[] => {
+    const faults = isJsonObject(example)
+      ? checkValue(tool.input_schema ?? {}, example)
+      : ["must be an object"];
+    if (faults.length === 0) return [];
+    const msg = `tool ${JSON.stringify(tool.name)}: the example does not fit input_schema: ${faults.join("; ")}`;
+    return [{ loc: [...loc, "examples", index], msg, type: "tool_example" }];
+  });
 }

@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -427,6 +427,24 @@ export class TandemApi extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/agents/{agent_name}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Check tool definitions
+     *
+     * Says for each tool whether a session with this model would take it, why not, and what the model's provider is told when that is not the schema as it was sent. 422 only for an unknown model, or a list that is too long.
+     */
+    public checkTools<ThrowOnError extends boolean = true>(options: Options<CheckToolsData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CheckToolsResponses, CheckToolsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/tools/check',
             ...options,
             headers: {
                 'Content-Type': 'application/json',

@@ -1216,6 +1216,63 @@ export type PageApiKey = {
     page: number;
 };
 
+export type ToolsToCheck = {
+    /**
+     * `provider/model`; null, or none, takes the server's default.
+     */
+    model?: string | null;
+    /**
+     * The tools that a session would have together.
+     */
+    tools: Array<{
+        [key: string]: unknown;
+    }>;
+};
+
+export type ToolCheck = {
+    /**
+     * The tool's name; null when it has none.
+     */
+    name: string | null;
+    /**
+     * Whether a session with this model would take the tool.
+     */
+    accepted: boolean;
+    /**
+     * Why it is not accepted.
+     */
+    reason?: string;
+    /**
+     * The path of the fault in the definition.
+     */
+    path?: Array<string | number>;
+    /**
+     * The schema that the model's provider gets in place of `input_schema`, when it is another.
+     */
+    lowered?: {
+        [key: string]: unknown;
+    };
+    /**
+     * What differs between the two, in words.
+     */
+    changes?: Array<string>;
+    /**
+     * For a tool that asks for it: whether the provider is asked to be strict.
+     */
+    strict?: boolean;
+    /**
+     * Why the provider is not asked to be strict.
+     */
+    strict_reason?: string;
+};
+
+export type ToolChecks = {
+    /**
+     * One for each tool, in the same order.
+     */
+    items: Array<ToolCheck>;
+};
+
 export type ListSessionsData = {
     body?: never;
     path?: never;
@@ -2609,6 +2666,51 @@ export type ReplaceAgentResponses = {
 };
 
 export type ReplaceAgentResponse = ReplaceAgentResponses[keyof ReplaceAgentResponses];
+
+export type CheckToolsData = {
+    body: ToolsToCheck;
+    path?: never;
+    query?: never;
+    url: '/api/v2/tools/check';
+};
+
+export type CheckToolsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CheckToolsError = CheckToolsErrors[keyof CheckToolsErrors];
+
+export type CheckToolsResponses = {
+    /**
+     * Success.
+     */
+    200: ToolChecks;
+};
+
+export type CheckToolsResponse = CheckToolsResponses[keyof CheckToolsResponses];
 
 export type ListKeysData = {
     body?: never;

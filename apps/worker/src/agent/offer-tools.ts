@@ -1,8 +1,8 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import type { JsonObject } from "@tandem/engine/domain/json";
+import { toProviderSchema } from "@tandem/engine/domain/lower-schema";
 import { SUBMIT_ANSWER, type ToolDefinition } from "@tandem/engine/domain/tools";
-import { toProviderSchema } from "./lower-schema.ts";
 
 /** The tools of one model request, and whether it must use one. */
 export type Offer = Pick<LanguageModelV3CallOptions, "tools" | "toolChoice">;

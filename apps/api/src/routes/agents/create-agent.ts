@@ -3,7 +3,7 @@ import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { NewAgent, StoredAgent, toAgentDefinition } from "../../schemas/agents.ts";
 import { errorsOfBody } from "../../schemas/errors.ts";
 import { ref } from "../../schemas/typebox.ts";
-import { findAgentFaults, refuse } from "../../session-request/resolve-request.ts";
+import { findStoredAgentFaults, refuse } from "../../session-request/resolve-request.ts";
 
 /** `POST /agents`: registers an agent. */
 export function createAgentRoute(app: App, { engine }: ApiContext): void {
@@ -19,7 +19,7 @@ export function createAgentRoute(app: App, { engine }: ApiContext): void {
     },
     async handler(request, reply) {
       const agent = toAgentDefinition(request.body);
-      refuse(findAgentFaults(agent, ["body"]));
+      refuse(findStoredAgentFaults(agent, ["body"]));
       return reply.code(201).send(await createAgent(engine, principalOf(request).organizationId, agent));
     },
   });

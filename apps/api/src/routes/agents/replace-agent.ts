@@ -5,7 +5,7 @@ import { NewAgent, StoredAgent, toAgentDefinition } from "../../schemas/agents.t
 import { errorsOfBody } from "../../schemas/errors.ts";
 import { AgentParams } from "../../schemas/params.ts";
 import { ref } from "../../schemas/typebox.ts";
-import { findAgentFaults, refuse } from "../../session-request/resolve-request.ts";
+import { findStoredAgentFaults, refuse } from "../../session-request/resolve-request.ts";
 
 /** `PUT /agents/{agent_name}`: replaces an agent's definition. Names cannot be changed. */
 export function replaceAgentRoute(app: App, { engine }: ApiContext): void {
@@ -29,7 +29,7 @@ export function replaceAgentRoute(app: App, { engine }: ApiContext): void {
         );
       }
       const agent = toAgentDefinition(request.body);
-      refuse(findAgentFaults(agent, ["body"]));
+      refuse(findStoredAgentFaults(agent, ["body"]));
       return replaceAgent(engine, principalOf(request).organizationId, agent);
     },
   });

@@ -6,7 +6,7 @@ import { type AgentInput, PatchAgent, StoredAgent, toAgentDefinition } from "../
 import { errorsOfBody } from "../../schemas/errors.ts";
 import { AgentParams } from "../../schemas/params.ts";
 import { ref } from "../../schemas/typebox.ts";
-import { findAgentFaults, refuse } from "../../session-request/resolve-request.ts";
+import { findStoredAgentFaults, refuse } from "../../session-request/resolve-request.ts";
 
 /** `PATCH /agents/{agent_name}`: changes the fields that are sent. Null clears what can be empty. */
 export function updateAgentRoute(app: App, { engine }: ApiContext): void {
@@ -25,7 +25,7 @@ export function updateAgentRoute(app: App, { engine }: ApiContext): void {
       const { organizationId } = principalOf(request);
       const current = await getWritableAgent(engine, organizationId, request.params.agent_name);
       const agent = toAgentDefinition(patch(current, request.body));
-      refuse(findAgentFaults(agent, ["body"]));
+      refuse(findStoredAgentFaults(agent, ["body"]));
       return replaceAgent(engine, organizationId, agent);
     },
   });

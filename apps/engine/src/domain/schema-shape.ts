@@ -1,6 +1,6 @@
 // What a JSON Schema says about an object's properties, with its combinators worked out. Where it cannot tell, it is
 // wider than the schema, never narrower.
-import { isJsonObject, type JsonObject, type JsonValue, toCanonicalJson } from "@tandem/engine/domain/json";
+import { isJsonObject, type JsonObject, type JsonValue, toCanonicalJson } from "./json.ts";
 import { resolveReference } from "./schema-references.ts";
 
 /** The properties of the objects that a schema takes. */

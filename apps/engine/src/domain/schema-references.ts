@@ -1,5 +1,5 @@
 // Local references of a JSON Schema: following them, and keeping them true when the schema around them changes.
-import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /** How many places are copied into `$defs`. Further references become "anything": each copy may be large. */
 const MAX_COPIES = 32;
@@ -16,6 +16,9 @@ export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   "patternProperties",
   "properties",
 ]);
+
+/** Keywords that take less when a schema in them takes more: what only widens must leave them, or drop them whole. */
+export const CONTRARY: ReadonlySet<string> = new Set(["contains", "if", "not", "oneOf"]);
 
 /** What a `$ref` such as `#/$defs/City` refers to; undefined when it is not local, or leads nowhere. */
 export function resolveReference(root: JsonObject, reference: JsonValue | undefined): JsonValue | undefined {

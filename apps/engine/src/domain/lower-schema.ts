@@ -1,7 +1,8 @@
 // From a caller's schema to one that every provider takes as the parameters of a tool. It may only widen: what a
 // model gives is checked against the caller's own schema.
-import { isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
+
 import { dropExactNumbers } from "./drop-exact-numbers.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { keepReferences, resolveReference } from "./schema-references.ts";
 import { shapeOf } from "./schema-shape.ts";
 

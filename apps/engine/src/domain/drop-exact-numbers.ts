@@ -1,6 +1,6 @@
-import { ExactNumber } from "@tandem/engine/domain/exact-number";
-import { hasExactNumber, isJsonObject, type JsonObject, type JsonValue } from "@tandem/engine/domain/json";
-import { DATA, SCHEMAS_BY_NAME } from "./schema-references.ts";
+import { ExactNumber } from "./exact-number.ts";
+import { hasExactNumber, isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { CONTRARY, DATA, SCHEMAS_BY_NAME } from "./schema-references.ts";
 
 /**
  * The schema without keywords that need a number which a double cannot hold: a provider would be told another bound, or
@@ -18,7 +18,7 @@ function drop(schema: JsonValue): JsonValue {
 function dropIn(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).flatMap(([key, value]): [string, JsonValue][] => {
     if (value instanceof ExactNumber) return [];
-    if (DATA.has(key)) return hasExactNumber(value) ? [] : [[key, value]];
+    if (DATA.has(key) || CONTRARY.has(key)) return hasExactNumber(value) ? [] : [[key, value]];
     if (!SCHEMAS_BY_NAME.has(key) || !isJsonObject(value)) return [[key, drop(value)]];
     const named = Object.entries(value).map(([name, child]) => [name, drop(child)] as const);
     return [[key, Object.fromEntries(named)]];
