@@ -27,6 +27,7 @@ const furtherErrors: Record<string, string[]> = {
   forceAnswer: ["404", "409"],
   getSessionQuota: [],
   submitToolResults: ["404", "409", "413", "415"],
+  listSessionTools: ["404"],
   shareSession: ["404"],
   unshareSession: ["404"],
   submitSessionFeedback: ["404", "413", "415"],

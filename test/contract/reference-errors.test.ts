@@ -27,6 +27,7 @@ const requests: { method: string; path: string; body?: unknown }[] = [
     path: `/sessions/${nobody}/tool_results`,
     body: { tool_req: { tool_name: "x" }, result: 1 },
   },
+  { method: "GET", path: `/sessions/${nobody}/tools` },
   { method: "POST", path: `/sessions/${nobody}/share` },
   { method: "DELETE", path: `/sessions/${nobody}/share` },
   { method: "POST", path: `/sessions/${nobody}/feedback`, body: { success: true } },

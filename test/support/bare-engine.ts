@@ -6,6 +6,7 @@ import { createSession } from "@tandem/engine/commands/create-session";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
+import { readToolHistory } from "@tandem/engine/domain/tool-history";
 import type { Engine } from "@tandem/engine/engine";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { createPool, readPoolUse } from "@tandem/engine/postgres/pool";
@@ -140,7 +141,9 @@ export interface BareReply {
 /** Finishes a claimed step as a worker does with this reply of its model; false when the claim was lost. */
 export async function finishWith(engine: Engine, step: ClaimedStep, said: BareReply): Promise<boolean> {
   const { session, events } = step;
-  const effects = toEffects(session, events ?? [], toResult(said));
+  const history = events ?? [];
+  const tools = readToolHistory(session.tools, history, 0);
+  const effects = toEffects(session, { events: history, tools }, toResult(said));
   return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects }, session);
 }
 

@@ -1,5 +1,6 @@
-import { decideOutcome, type Situation } from "@tandem/worker/agent/decide-outcome";
+import { decideOutcome } from "@tandem/worker/agent/decide-outcome";
 import type { Reply } from "@tandem/worker/agent/read-reply";
+import type { Situation } from "@tandem/worker/agent/situation";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 

@@ -41,6 +41,7 @@ import { getSessionQuotaRoute } from "./routes/sessions/get-session-quota.ts";
 import { getSessionStatusRoute } from "./routes/sessions/get-session-status.ts";
 import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts";
 import { listSessionFeedbackRoute } from "./routes/sessions/list-session-feedback.ts";
+import { listSessionToolsRoute } from "./routes/sessions/list-session-tools.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
@@ -63,6 +64,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
+  listSessionToolsRoute,
   pauseSessionRoute,
   resumeSessionRoute,
   forceAnswerRoute,

@@ -6,12 +6,12 @@ import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step"
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
-import type { StoredEvent } from "@tandem/engine/domain/events";
+import { findLastStep } from "@tandem/engine/domain/last-step";
+import { readToolHistory } from "@tandem/engine/domain/tool-history";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { createAbortScope } from "./abort-scope.ts";
 import { buildPrompt } from "./agent/build-prompt.ts";
-import { findLastStep } from "./agent/last-step.ts";
 import { findReachedLimit } from "./agent/loop-guards.ts";
 import {
   judgeInternalError,
@@ -20,7 +20,7 @@ import {
   ModelTimeoutError,
 } from "./agent/model-errors.ts";
 import { offerTools } from "./agent/offer-tools.ts";
-import { type Effects, toEffects } from "./agent/to-effects.ts";
+import { type Effects, type History, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type KeptLease, watchLease } from "./lease.ts";
 import { listSecrets } from "./models/create-model.ts";
@@ -141,8 +141,10 @@ async function takeTurn(
   const stop = findReachedLimit(events, isLast ? { ...step.session, ...NO_LOOP } : step.session);
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
-    const reply = callModel(context, { ...step, events }, abort);
-    return toEffects(step.session, events, await context.watch.request(reply, abort));
+    const { session } = step;
+    const history = { events, tools: readToolHistory(session.tools, events, runIndexOf(session)) };
+    const reply = callModel(context, session, history, abort);
+    return toEffects(session, history, await context.watch.request(reply, abort));
   } catch (error) {
     if (abort.aborted) throw error;
     const failures = step.session.modelFailures;
@@ -159,22 +161,26 @@ async function takeTurn(
 
 const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no model takes as much.";
 
-/** A step whose history was read. */
-type ReadStep = ClaimedStep & { events: StoredEvent[] };
+/** The first event of the run. */
+function runIndexOf(session: ClaimedStep["session"] & { runIndex?: number }): number {
+  return session.runIndex ?? 0;
+}
 
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
   { config, modelOf, watch }: WatchedContext,
-  step: ReadStep,
+  session: ClaimedStep["session"],
+  history: History,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
-  const { agent, tools } = step.session;
+  const { agent, tools, runSteps } = session;
   const model = modelOf(agent.model ?? "");
-  const lastStep = findLastStep(step.session);
-  const prompt = buildPrompt({ agent, events: step.events, lastStep });
-  const offer = offerTools({ agent, tools, mustAnswer: lastStep !== null });
+  const lastStep = findLastStep(session);
+  const prompt = buildPrompt({ agent, events: history.events, lastStep, history: history.tools });
+  const mustAnswer = lastStep !== null;
+  const offer = offerTools({ agent, tools, mustAnswer, history: history.tools, isFirst: runSteps === 0 });
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
     watch.requestLeaves();

@@ -6,6 +6,7 @@ import { feedbackSchemas } from "./feedback.ts";
 import { keySchemas } from "./keys.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
+import { sessionToolSchemas } from "./session-tools.ts";
 import { page, sessionSchemas } from "./sessions.ts";
 import { sharingSchemas } from "./sharing.ts";
 import { toolCheckSchemas } from "./tool-checks.ts";
@@ -28,4 +29,5 @@ export const namedSchemas = [
   AgentPage,
   ...keySchemas,
   ...toolCheckSchemas,
+  ...sessionToolSchemas,
 ];

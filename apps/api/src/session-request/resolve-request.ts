@@ -1,5 +1,5 @@
 // From a sent request to what is stored and what runs.
-import { pickSettings } from "@tandem/engine/domain/agent-settings";
+import { findSettingFaults, pickSettings } from "@tandem/engine/domain/agent-settings";
 import type { AgentDefinition } from "@tandem/engine/domain/agents";
 import { type Fault, invalidRequest, TandemError } from "@tandem/engine/domain/errors";
 import { hasExactNumber, isJsonObject, type JsonObject } from "@tandem/engine/domain/json";
@@ -59,7 +59,12 @@ export async function resolveRequest(
   );
   const place = Object.keys(overrides).length > 0 ? "overrides" : "agent";
   refuse(findProviderFaults(agent, model, ["body", place]));
-  return { request, agent: { ...agent, ...pickSettings(request), model } };
+  const settings = pickSettings(request);
+  const resolved = { ...agent, ...settings, model };
+  const placeOf = (setting: string | number = "") => (Object.hasOwn(settings, setting) ? [] : ["agent"]);
+  const settingFaults = findSettingFaults(resolved, []);
+  refuse(settingFaults.map(({ loc, ...rest }) => ({ ...rest, loc: ["body", ...placeOf(loc[0]), ...loc] })));
+  return { request, agent: resolved };
 }
 
 /** Each override fits its place by itself; together they must still make an agent. */

@@ -1,5 +1,7 @@
 // Settings of a run that an agent has as defaults and a session's request may set anew.
+import type { Fault } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import type { ToolDefinition } from "./tools.ts";
 
 /** Who decides on a call that needs approval: `ask` waits for an approval, `host` leaves it to the caller's handler. */
 export const PERMISSIONS = ["ask", "host"] as const;
@@ -43,4 +45,31 @@ export function pickSettings(of: AgentSettings): AgentSettings {
   const isSet = (key: keyof AgentSettings) =>
     of[key] !== undefined && (of[key] !== null || NULL_IS_A_VALUE.has(key));
   return Object.fromEntries(AGENT_SETTINGS.filter(isSet).map((key) => [key, of[key]])) as JsonObject;
+}
+
+/** Words of `tool_choice` that name no tool. */
+const CHOICE_WORDS: ReadonlySet<string> = new Set(["auto", "required"]);
+
+/**
+ * Settings that do not fit the tools they are to run with, of an agent whose settings are resolved.
+ *
+ * @param loc the path of the settings in the request, put before each fault's own
+ */
+export function findSettingFaults(
+  agent: AgentSettings & { tools?: readonly ToolDefinition[] | null },
+  loc: (string | number)[],
+): Fault[] {
+  const tools = agent.tools ?? [];
+  const faults: Fault[] = [];
+  const deferred = tools.find((tool) => tool.defer_loading);
+  if (agent.builtins === false && deferred) {
+    const msg = `builtins is false, but tool ${JSON.stringify(deferred.name)} is deferred: without search_tools no model finds it`;
+    faults.push({ loc: [...loc, "builtins"], msg, type: "builtins_needed" });
+  }
+  const choice = agent.tool_choice ?? "auto";
+  if (!CHOICE_WORDS.has(choice) && !tools.some(({ name }) => name === choice)) {
+    const msg = `tool_choice ${JSON.stringify(choice)} is neither auto, required, nor the name of a tool of the session`;
+    faults.push({ loc: [...loc, "tool_choice"], msg, type: "tool_choice" });
+  }
+  return faults;
 }

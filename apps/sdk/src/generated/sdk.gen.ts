@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSessionToolsData, ListSessionToolsErrors, ListSessionToolsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -183,6 +183,18 @@ export class TandemApi extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * List a session's tools and what the model is offered
+     */
+    public listSessionTools<ThrowOnError extends boolean = true>(options: Options<ListSessionToolsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListSessionToolsResponses, ListSessionToolsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tools',
+            ...options
         });
     }
     

@@ -1273,6 +1273,85 @@ export type ToolChecks = {
     items: Array<ToolCheck>;
 };
 
+export type SessionTool = {
+    /**
+     * Letters, digits, `_` and `-`, first a letter or `_`. Unique in a session.
+     */
+    name: string;
+    /**
+     * What the tool does, for the model.
+     */
+    description: string;
+    /**
+     * JSON Schema of the arguments; its top level is an object. Missing: any object is accepted.
+     */
+    input_schema?: {
+        [key: string]: unknown;
+    };
+    /**
+     * A name for people.
+     */
+    title?: string | null;
+    /**
+     * `read` (the default) looks, `actuator` acts. Shown on pending calls.
+     */
+    capability?: 'read' | 'actuator' | null;
+    /**
+     * `always`: every call waits for `POST …/approvals` before it is offered. Missing: as the agent says.
+     */
+    approval?: 'never' | 'always' | null;
+    /**
+     * How long a call may wait for its approval, in seconds. Null: for ever. Missing: as the session says.
+     */
+    approval_timeout_s?: number | null;
+    /**
+     * What counts when nobody decides in time. Default `deny`.
+     */
+    on_approval_timeout?: 'deny' | 'allow' | null;
+    /**
+     * How long a call may wait for its result, in seconds; progress moves the deadline. Null: for ever. Missing: as the session says.
+     */
+    timeout_s?: number | null;
+    /**
+     * When the time is over: `error` (the default) tells the model, `fail` ends the session.
+     */
+    on_timeout?: 'error' | 'fail' | null;
+    /**
+     * After so many failures in a run the tool is offered no more. Missing: any number.
+     */
+    max_retries?: number | null;
+    /**
+     * Most tokens of a result's text that the model sees, at four characters each. The history keeps all of it.
+     */
+    max_result_tokens?: number | null;
+    /**
+     * Asks the provider for arguments that fit the schema, where it can for this schema.
+     */
+    strict?: boolean | null;
+    /**
+     * Keeps the definition out of the requests until the model has found it with `search_tools`.
+     */
+    defer_loading?: boolean | null;
+    /**
+     * Arguments of good calls, told to the model.
+     */
+    examples?: Array<{
+        [key: string]: unknown;
+    }> | null;
+    source: 'custom' | 'builtin';
+    /**
+     * Whether the next model request holds it. False for a deferred tool that was not found yet, for one that has failed `max_retries` times in this run, and in a last step.
+     */
+    offered: boolean;
+};
+
+export type SessionToolList = {
+    /**
+     * The caller's tools, then those of the server.
+     */
+    items: Array<SessionTool>;
+};
+
 export type ListSessionsData = {
     body?: never;
     path?: never;
@@ -1782,6 +1861,52 @@ export type SubmitToolResultsResponses = {
 };
 
 export type SubmitToolResultsResponse = SubmitToolResultsResponses[keyof SubmitToolResultsResponses];
+
+export type ListSessionToolsData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tools';
+};
+
+export type ListSessionToolsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListSessionToolsError = ListSessionToolsErrors[keyof ListSessionToolsErrors];
+
+export type ListSessionToolsResponses = {
+    /**
+     * Success.
+     */
+    200: SessionToolList;
+};
+
+export type ListSessionToolsResponse = ListSessionToolsResponses[keyof ListSessionToolsResponses];
 
 export type PauseSessionData = {
     body?: never;

@@ -8,22 +8,13 @@ import {
   type JsonValue,
   parseJson,
 } from "@tandem/engine/domain/json";
-import { createValueChecker, findValueFaults, type ValueChecker } from "@tandem/engine/domain/json-schema";
-import { SUBMIT_ANSWER, type ToolDefinition, type ToolRequest } from "@tandem/engine/domain/tools";
-import type { LastStep } from "./last-step.ts";
+import { createValueChecker, findValueFaults } from "@tandem/engine/domain/json-schema";
+import type { Settled } from "@tandem/engine/domain/tool-history";
+import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
 import { CHECK_BUDGET_MS, MAX_CORRECTIONS, MAX_NUDGES, MAX_USELESS_STEPS } from "./limits.ts";
 import type { Reply, ReplyCall } from "./read-reply.ts";
-
-/** What a reply is judged by. */
-export interface Situation {
-  tools: readonly ToolDefinition[];
-  answerFormat: JsonObject | null;
-  /** Why this is the last step; null when it is not. */
-  lastStep: LastStep | null;
-  corrections: number;
-  nudges: number;
-  uselessSteps: number;
-}
+import type { Situation } from "./situation.ts";
+import { type Refusal, type SortedCalls, sortCalls } from "./sort-calls.ts";
 
 /** The parts of a finished step that follow from the reply. */
 export type Decision = Pick<FinishedStep, "policy" | "outcome" | "replies">;
@@ -32,16 +23,15 @@ export type Decision = Pick<FinishedStep, "policy" | "outcome" | "replies">;
 export function decideOutcome(reply: Reply, situation: Situation): Decision {
   const calls = reply.calls.filter((call) => !isSubmission(call, situation));
   const check = createValueChecker(CHECK_BUDGET_MS);
-  const refused = calls.flatMap((call) => refuse(call, situation, check));
-  const refusedIds = new Set(refused.map((entry) => entry.call.id));
-  const asked = calls.map((call) => call.request).filter((call) => !refusedIds.has(call.id));
-  const verdict = judge(reply, situation, { asked, refused: refused.length });
-  const errors = [...refused, ...verdict.refusals];
+  const sorted = sortCalls(calls, situation, check);
+  const verdict = judge(reply, situation, sorted);
+  const errors = [...sorted.refused, ...verdict.refusals];
   const dropped = tellDropped(reply);
   return {
     outcome: verdict.outcome,
     replies: [
-      ...errors.map((entry) => errorEvent(entry.error, "server", entry.call)),
+      ...sorted.answered,
+      ...errors.map(toErrorEvent),
       ...verdict.spoken,
       ...dropped.map((error) => errorEvent(error, "agent")),
     ],
@@ -64,10 +54,9 @@ function tellDropped({ calls, droppedCalls }: Reply): string[] {
   ];
 }
 
-/** A call that nobody is asked to run, and what the model is told instead of a result. */
-interface Refusal {
-  call: ToolRequest;
-  error: string;
+function toErrorEvent({ call, error, isNotOffered }: Refusal): NewEvent {
+  const event = errorEvent(error, "server", call);
+  return isNotOffered ? { ...event, internal: { settled: "not_offered" satisfies Settled } } : event;
 }
 
 interface Verdict {
@@ -82,58 +71,26 @@ interface Verdict {
 
 const NOTHING = { refusals: [], spoken: [], faults: [] };
 
-function isSubmission(call: ReplyCall, { answerFormat }: Situation): boolean {
-  return answerFormat !== null && call.request.tool_name === SUBMIT_ANSWER;
+function isSubmission(call: ReplyCall, { answerFormat, builtins }: Situation): boolean {
+  return answerFormat !== null && builtins !== false && call.request.tool_name === SUBMIT_ANSWER;
 }
 
-function refuse({ request, fault }: ReplyCall, situation: Situation, check: ValueChecker): Refusal[] {
-  const error = findCallFault({ request, fault }, situation, check);
-  return error === null ? [] : [{ call: request, error }];
-}
-
-function findCallFault(
-  { request: call, fault }: ReplyCall,
-  situation: Situation,
-  check: ValueChecker,
-): string | null {
-  if (situation.lastStep !== null) return "No tools are left; give the final answer.";
-  const tool = situation.tools.find((known) => known.name === call.tool_name);
-  const name = JSON.stringify(call.tool_name.slice(0, 100));
-  if (!tool) return `There is no tool ${name}. ${listTools(situation)}`;
-  if (fault !== null)
-    return `The arguments of ${name} cannot be used: ${fault}. Call it again with valid arguments.`;
-  const faults = tool.input_schema ? check(tool.input_schema, call.args) : [];
-  return faults.length > 0
-    ? `The arguments of ${name} do not fit its schema: ${faults.join("; ")}. Call it again with arguments that fit.`
-    : null;
-}
-
-function listTools({ tools }: Situation): string {
-  return tools.length > 0
-    ? `The tools are: ${tools.map((tool) => tool.name).join(", ")}.`
-    : "There are no tools.";
-}
-
-function judge(
-  reply: Reply,
-  situation: Situation,
-  calls: { asked: ToolRequest[]; refused: number },
-): Verdict {
+function judge(reply: Reply, situation: Situation, { asked, refused, answered }: SortedCalls): Verdict {
   const submissions = reply.calls.filter((call) => isSubmission(call, situation));
-  if (calls.asked.length > 0) {
+  if (asked.length > 0 || answered.length > 0) {
     const error =
       "Not taken: other calls were made with it. When their results are there, submit the answer again.";
     return {
       ...NOTHING,
-      outcome: { kind: "ask", calls: calls.asked },
+      outcome: asked.length > 0 ? { kind: "ask", calls: asked } : toAgain(situation),
       refusals: submissions.map((call) => ({ call: call.request, error })),
     };
   }
   if (submissions.length > 0) return judgeSubmissions(submissions, situation);
   const isAnswer =
-    reply.text !== null && reply.text.trim() !== "" && (calls.refused === 0 || situation.lastStep !== null);
+    reply.text !== null && reply.text.trim() !== "" && (refused.length === 0 || situation.lastStep !== null);
   if (isAnswer && reply.text !== null) return judgeText(reply.text, situation);
-  return calls.refused > 0 ? judgeUselessness(situation) : judgeSilence(situation);
+  return refused.length > 0 ? judgeUselessness(situation) : judgeSilence(situation);
 }
 
 /** Takes the first submitted answer that fits; every other one is told why it was not taken. */
@@ -161,7 +118,11 @@ function judgeText(text: string, situation: Situation): Verdict {
   const read = readObject(text);
   const faults = "fault" in read ? [read.fault] : findValueFaults(situation.answerFormat, read.value);
   if ("value" in read && faults.length === 0) return { ...NOTHING, outcome: answered(read.value, situation) };
-  const error = `That is not an answer yet: ${faults.join("; ")}. Call ${SUBMIT_ANSWER} with an answer that fits its schema.`;
+  const how =
+    situation.builtins === false
+      ? "Answer with one JSON object that fits the schema, and nothing else."
+      : `Call ${SUBMIT_ANSWER} with an answer that fits its schema.`;
+  const error = `That is not an answer yet: ${faults.join("; ")}. ${how}`;
   return { ...NOTHING, outcome: correct(faults, situation), spoken: [errorEvent(error, "answer")], faults };
 }
 
@@ -183,8 +144,13 @@ function judgeUselessness(situation: Situation): Verdict {
 }
 
 /** The last step has no again. */
-function goOn({ lastStep, corrections, nudges, uselessSteps }: Situation): StepOutcome | null {
-  return lastStep !== null ? null : { kind: "again", corrections, nudges, uselessSteps };
+function goOn(situation: Situation): StepOutcome | null {
+  return situation.lastStep !== null ? null : toAgain(situation);
+}
+
+/** The counts stay: a search alone is neither useless nor a way to set them back. */
+function toAgain({ corrections, nudges, uselessSteps }: Situation): StepOutcome {
+  return { kind: "again", corrections, nudges, uselessSteps };
 }
 
 function noAnswer({ lastStep }: Situation): StepOutcome {

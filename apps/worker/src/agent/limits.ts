@@ -29,3 +29,19 @@ export const RETRY_MAX_MS = 60_000;
 
 /** The longest `Retry-After` of a provider that is honoured, in milliseconds. */
 export const RETRY_AFTER_MAX_MS = 600_000;
+
+/**
+ * Most characters of images in one request, as base64: Google takes 20 MB of request in all, Anthropic 32 MB, and text is to
+ * have room beside them. https://ai.google.dev/gemini-api/docs/image-understanding
+ */
+export const MAX_IMAGE_CHARACTERS = 15_000_000;
+
+/** Most images of one request: Anthropic refuses more. https://platform.claude.com/docs/en/build-with-claude/vision */
+export const MAX_IMAGES = 100;
+
+/** Most tools that one search finds: each becomes part of every request that follows. */
+export const MAX_FOUND_TOOLS = 5;
+
+/** Characters of a query that are searched for, and how many words of it: a search must not hold up the worker. */
+export const MAX_QUERY_CHARACTERS = 1_000;
+export const MAX_QUERY_WORDS = 40;

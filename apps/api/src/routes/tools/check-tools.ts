@@ -1,9 +1,9 @@
 import { checkTools } from "@tandem/engine/domain/check-tools";
 import type { ApiContext, App } from "../../context.ts";
 import { compileFragment } from "../../plugins/validation.ts";
-import { ToolDefinition } from "../../schemas/agents.ts";
 import { errorsOfBody } from "../../schemas/errors.ts";
 import { ToolChecks, ToolsToCheck, toToolCheck } from "../../schemas/tool-checks.ts";
+import { ToolDefinition } from "../../schemas/tool-definitions.ts";
 import { ref } from "../../schemas/typebox.ts";
 import { chooseModel } from "../../session-request/resolve-request.ts";
 
