@@ -46,8 +46,9 @@ describe("a tool with max_retries", () => {
   });
 
   it("is told with the failure that used the last one up, however many follow", () => {
-    const events = [failure(), failure(), failure()];
-    expect(read(events).exhausted.get("pay")).toBe((events[1]?.data.tool_req as JsonObject).id);
+    const last = failure();
+    const events = [failure(), last, failure()];
+    expect(read(events).exhausted.get("pay")).toBe((last.data.tool_req as JsonObject).id);
   });
 
   it("starts anew with a run", () => {
