@@ -185,7 +185,7 @@ describe("error replies", () => {
       ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
       ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],
       ...["/agents/nobody?resolve=perhaps", `/agents/${long}`, "/keys?page=0", "/keys?size=101"],
-      ...["/sessions/x/feedback", `${link}?page=0`, `${link}/events?size=201`],
+      ...["/sessions/x/feedback", "/sessions/x/tools", `${link}?page=0`, `${link}/events?size=201`],
     ];
     for (const path of wrong) expect([path, (await wire.get(path)).status]).toEqual([path, 422]);
     expect((await wire.post("/sessions/x/share", undefined)).status).toBe(422);

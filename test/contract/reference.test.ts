@@ -117,6 +117,7 @@ describe("replies of the session routes", () => {
   it("fit both documents with a structured answer", async () => {
     const id = await wire.create({ agent: { ...agent, answer_format: answerFormat }, messages: "submit" });
     await wire.until(id, "completed");
+    expect((await wire.get(`/sessions/${id}/tools`)).body.items).not.toHaveLength(0);
     expect((await wire.look(id)).body.latest_answer).toEqual({ city: "Paris", degrees: 18 });
   });
 
