@@ -5,7 +5,7 @@ import { lowerForProvider } from "./lower-for-provider.ts";
 import { type Provider, parseModelId } from "./models.ts";
 
 /** Most tools of one request, where a provider says so. https://platform.openai.com/docs/api-reference/chat/create */
-const MAX_TOOLS_OF: Partial<Record<Provider, number>> = { openai: 128 };
+export const MAX_TOOLS_OF: Partial<Record<Provider, number>> = { openai: 128 };
 
 /**
  * The faults of an agent's tools and answer format for a model; empty when its provider takes them, lowered where needed.
