@@ -15,6 +15,7 @@ import { observeRequests } from "./plugins/observe-requests.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
 import { limitRate, RATE_HEADERS } from "./plugins/rate-limit.ts";
+import { confineTokens } from "./plugins/token-scope.ts";
 import { compileValidator } from "./plugins/validation.ts";
 import { createAgentRoute } from "./routes/agents/create-agent.ts";
 import { deleteAgentRoute } from "./routes/agents/delete-agent.ts";
@@ -34,6 +35,7 @@ import { getSharedSessionStatusRoute } from "./routes/public-links/get-shared-se
 import { listSharedSessionEventsRoute } from "./routes/public-links/list-shared-session-events.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
+import { createSessionTokenRoute } from "./routes/sessions/create-session-token.ts";
 import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
 import { getSessionRoute } from "./routes/sessions/get-session.ts";
 import { getSessionChangesRoute } from "./routes/sessions/get-session-changes.ts";
@@ -68,6 +70,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   getSessionQuotaRoute,
   shareSessionRoute,
   unshareSessionRoute,
+  createSessionTokenRoute,
   submitSessionFeedbackRoute,
   listSessionFeedbackRoute,
   submitEventFeedbackRoute,
@@ -126,6 +129,7 @@ export async function buildApp(parts: ApiParts): Promise<App> {
     // In this scope only: the reference page beside it is for everybody.
     requireApiKey(routes as App, context);
     await limitRate(routes as App, context);
+    confineTokens(routes as App);
     requireAdminKey(routes as App);
     for (const add of ROUTES) add(routes as App, context);
   });

@@ -6,6 +6,7 @@ import { feedbackSchemas } from "./feedback.ts";
 import { keySchemas } from "./keys.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
+import { sessionTokenSchemas } from "./session-tokens.ts";
 import { page, sessionSchemas } from "./sessions.ts";
 import { sharingSchemas } from "./sharing.ts";
 import { toolResultSchemas } from "./tool-results.ts";
@@ -23,6 +24,7 @@ export const namedSchemas = [
   ...eventSchemas,
   ...sessionSchemas,
   ...sharingSchemas,
+  ...sessionTokenSchemas,
   ...feedbackSchemas,
   AgentPage,
   ...keySchemas,
