@@ -34,6 +34,7 @@ import { getSharedSessionRoute } from "./routes/public-links/get-shared-session.
 import { getSharedSessionStatusRoute } from "./routes/public-links/get-shared-session-status.ts";
 import { listSharedSessionEventsRoute } from "./routes/public-links/list-shared-session-events.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
+import { claimToolCallRoute } from "./routes/sessions/claim-tool-call.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { createSessionTokenRoute } from "./routes/sessions/create-session-token.ts";
 import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
@@ -44,6 +45,7 @@ import { getSessionStatusRoute } from "./routes/sessions/get-session-status.ts";
 import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts";
 import { listSessionFeedbackRoute } from "./routes/sessions/list-session-feedback.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
+import { listToolCallsRoute } from "./routes/sessions/list-tool-calls.ts";
 import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
@@ -64,6 +66,8 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
+  listToolCallsRoute,
+  claimToolCallRoute,
   pauseSessionRoute,
   resumeSessionRoute,
   forceAnswerRoute,

@@ -9,6 +9,7 @@ import { sessionRequestSchemas } from "./session-request.ts";
 import { sessionTokenSchemas } from "./session-tokens.ts";
 import { page, sessionSchemas } from "./sessions.ts";
 import { sharingSchemas } from "./sharing.ts";
+import { toolCallSchemas } from "./tool-calls.ts";
 import { toolResultSchemas } from "./tool-results.ts";
 import { ref } from "./typebox.ts";
 
@@ -23,6 +24,7 @@ export const namedSchemas = [
   ...toolResultSchemas,
   ...eventSchemas,
   ...sessionSchemas,
+  ...toolCallSchemas,
   ...sharingSchemas,
   ...sessionTokenSchemas,
   ...feedbackSchemas,
