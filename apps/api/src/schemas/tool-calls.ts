@@ -30,7 +30,7 @@ export const StoredToolCall = Type.Object(
     id: Type.String(),
     tool_name: Type.String(),
     args: openObject("The arguments, as the call runs with them."),
-    step: Type.Integer({ description: "The step that asked for it." }),
+    step: Type.Integer({ description: "The step that asked for it, from 0." }),
     state: ref(ToolCallState),
     capability: Type.String(),
     created_at: timestamp(),

@@ -1108,7 +1108,7 @@ export type StoredToolCall = {
         [key: string]: unknown;
     };
     /**
-     * The step that asked for it.
+     * The step that asked for it, from 0.
      */
     step: number;
     state: ToolCallState;
