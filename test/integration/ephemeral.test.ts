@@ -260,6 +260,16 @@ describe("an ephemeral session", () => {
     stop();
   });
 
+  it("with a long history is emptied by itself, and the next one after it", async () => {
+    const ids = [await run(), await run()];
+    for (const [place, id] of ids.entries()) {
+      await age(id, 100 - place);
+      await query("UPDATE sessions SET next_index = 60000 WHERE id = $1", id);
+    }
+    for (const id of ids) expect(await removeContent(stack.engine.pool, { limit: 50 })).toEqual([id]);
+    expect(await removeContent(stack.engine.pool, { limit: 50 })).toEqual([]);
+  });
+
   it("is deleted in its time like any other", async () => {
     const id = await run({ delete_after_min: 1 });
     await age(id, 61);
