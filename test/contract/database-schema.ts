@@ -54,7 +54,7 @@ async function readIndexes(client: pg.Client, table: string): Promise<IndexRow[]
   const { rows } = await client.query<IndexRow>(
     `SELECT index.relname AS name,
             CASE WHEN indisprimary THEN 'primary' WHEN indisunique THEN 'unique' ELSE 'plain' END AS kind,
-            ARRAY(SELECT pg_get_indexdef(indexrelid, place, true)
+            ARRAY(SELECT trim('"' FROM pg_get_indexdef(indexrelid, place, true))
                          || CASE WHEN (indoption[place - 1] & 1) = 1 THEN ' desc' ELSE '' END
                     FROM generate_series(1, indnkeyatts) AS place ORDER BY place) AS columns
        FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid

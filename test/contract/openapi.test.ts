@@ -9,6 +9,8 @@ import { listRoutes, type OpenApiDocument, type Route, readOpenApi } from "./che
 import { createAjv, type JsonSchema } from "./reference-schemas.ts";
 
 const everyRoute = ["401", "422", "429", "503"];
+/** Routes that every session token may use: on all others it is refused, or where it is not for a tool. */
+const openToTokens = ["getSessionStatus", "getSessionChanges"];
 /** The same of operations that need no key: whoever has a link may use them. */
 const everyPublicRoute = ["404", "503"];
 
@@ -21,18 +23,21 @@ const furtherErrors: Record<string, string[]> = {
   getSessionStatus: ["404"],
   getSessionChanges: ["404"],
   listSessionEvents: ["404"],
-  sendMessage: ["404", "413", "415"],
+  sendMessage: ["404", "409", "413", "415"],
   pauseSession: ["404", "409"],
   resumeSession: ["404", "409"],
   forceAnswer: ["404", "409"],
   getSessionQuota: [],
   submitToolResults: ["404", "409", "413", "415"],
   listSessionTools: ["404"],
-  shareSession: ["404"],
+  listToolCalls: ["404"],
+  claimToolCall: ["404", "409", "413", "415"],
+  createSessionToken: ["404", "409", "413", "415"],
+  shareSession: ["404", "409"],
   unshareSession: ["404"],
-  submitSessionFeedback: ["404", "413", "415"],
+  submitSessionFeedback: ["404", "409", "413", "415"],
   listSessionFeedback: ["404"],
-  submitEventFeedback: ["404", "413", "415"],
+  submitEventFeedback: ["404", "409", "413", "415"],
   createAgent: ["409", "413", "415"],
   listAgents: [],
   getAgent: ["404"],
@@ -40,8 +45,8 @@ const furtherErrors: Record<string, string[]> = {
   updateAgent: ["404", "409", "413", "415"],
   deleteAgent: ["404", "409"],
   checkTools: ["413", "415"],
-  createKey: ["403", "413", "415"],
-  listKeys: ["403"],
+  createKey: ["413", "415"],
+  listKeys: [],
   revokeKey: ["404", "409"],
 };
 
@@ -193,7 +198,10 @@ describe("the OpenAPI document", () => {
       Object.keys(operation.responses).filter((status) => status >= "400"),
     ]);
     const wanted = [
-      ...Object.entries(furtherErrors).map(([id, further]) => [id, [...everyRoute, ...further].sort()]),
+      ...Object.entries(furtherErrors).map(([id, further]) => [
+        id,
+        [...everyRoute, ...(openToTokens.includes(id) ? [] : ["403"]), ...further].sort(),
+      ]),
       ...Object.entries(furtherPublicErrors).map(([id, further]) => [
         id,
         [...everyPublicRoute, ...further].sort(),

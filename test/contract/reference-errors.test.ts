@@ -5,6 +5,8 @@ import { createEngine } from "@tandem/engine/engine";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { weatherTool } from "../support/wire.ts";
 import { type CheckedWire, type Contract, createCheckedWire, createContract } from "./checked-wire.ts";
 import { createScriptedModel, nobody } from "./scripted-model.ts";
 
@@ -28,6 +30,13 @@ const requests: { method: string; path: string; body?: unknown }[] = [
     body: { tool_req: { tool_name: "x" }, result: 1 },
   },
   { method: "GET", path: `/sessions/${nobody}/tools` },
+  { method: "POST", path: `/sessions/${nobody}/tokens`, body: { expires_in_s: 60 } },
+  { method: "GET", path: `/sessions/${nobody}/tool_calls` },
+  {
+    method: "POST",
+    path: `/sessions/${nobody}/tool_calls/call_x/claim`,
+    body: { claimant: "me", lease_s: 60 },
+  },
   { method: "POST", path: `/sessions/${nobody}/share` },
   { method: "DELETE", path: `/sessions/${nobody}/share` },
   { method: "POST", path: `/sessions/${nobody}/feedback`, body: { success: true } },
@@ -87,6 +96,47 @@ describe("error replies", () => {
     expect(replies.map(({ status, body }) => [status, body.code])).toEqual(
       replies.map(() => [403, "admin_required"]),
     );
+  });
+
+  it("are 403 for a session token on every route that is not open to every token", async () => {
+    const id = await wire.create({ agent: { name: "x", tools: [weatherTool] }, messages: "ask 1" });
+    const { token } = (await wire.post(`/sessions/${id}/tokens`, { tools: [], expires_in_s: 60 })).body;
+    const other = createCheckedWire(contract, stack.baseUrl, token);
+    const isOpen = (path: string) => /\/(changes|status)$/.test(path);
+    for (const { method, path, body } of requests) {
+      const own = path.replace(nobody, id);
+      const reply = await other.send(method, own, { body });
+      const wanted = isOpen(path) ? [200, undefined] : [403, "token_scope"];
+      expect([method, path, reply.status, reply.body.code]).toEqual([method, path, ...wanted]);
+    }
+  });
+
+  it("are 409 for what needs the content of a session whose content is removed", async () => {
+    const id = await wire.create({ agent: "tandem/assistant", messages: "Hello.", ephemeral: true });
+    await wire.until(id, "completed");
+    await stack.engine.pool.query(
+      "UPDATE sessions SET finished_at = now() - interval '1 hour' WHERE id = $1",
+      [id],
+    );
+    const isEmpty = async () => (await wire.get(`/sessions/${id}/events`)).body.total === 0;
+    await waitFor(isEmpty, { what: "the content to be removed" });
+    const replies = [
+      await wire.post(`/sessions/${id}/messages`, { message: "Again." }),
+      await wire.post(`/sessions/${id}/tokens`, { expires_in_s: 60 }),
+      await wire.send("POST", `/sessions/${id}/share`),
+      await wire.post(`/sessions/${id}/feedback`, { success: true }),
+      await wire.send("PUT", `/sessions/${id}/events/0/feedback`, { body: { success: true } }),
+    ];
+    for (const reply of replies)
+      expect(reply).toMatchObject({ status: 409, body: { code: "content_removed" } });
+  });
+
+  it("are 409 for a claim of a call of a session that has ended", async () => {
+    const id = await wire.create({ agent: "tandem/assistant", messages: "Hello." });
+    await wire.until(id, "completed");
+    const claim = { claimant: "me", lease_s: 60 };
+    const reply = await wire.post(`/sessions/${id}/tool_calls/call_x/claim`, claim);
+    expect(reply).toMatchObject({ status: 409, body: { code: "session_finished" } });
   });
 
   it("are 404 on every route for what is not there", async () => {
@@ -181,6 +231,7 @@ describe("error replies", () => {
     const wrong = [
       ...["/sessions?page=0", "/sessions?size=101", "/sessions?status=asleep", "/sessions?sort=name"],
       ...["/sessions?created_after=yesterday", "/sessions?owner=you", "/agents?size=1001", "/agents?sort=id"],
+      ...["/sessions/x/tool_calls", `/sessions/${nobody}/tool_calls?state=asleep`],
       ...["/sessions/x", "/sessions/x/status", "/sessions/x/changes", "/sessions/x/events"],
       ...[`/sessions/${nobody}/changes?wait_for_seconds=26`, `/sessions/${nobody}/changes?from_index=-1`],
       ...[`/sessions/${nobody}/changes?limit=-1`, `/sessions/${nobody}/events?size=201`],

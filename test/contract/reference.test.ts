@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { type PendingCall, resultFor, weatherTool } from "../support/wire.ts";
 import {
   type CheckedWire,
@@ -81,6 +82,33 @@ describe("replies of the session routes", () => {
     ).toEqual(["accepted", "conflict"]);
     await wire.until(id, "completed");
     await wire.look(id);
+  });
+
+  it("fit both documents while a call is claimed, and for a session token", async () => {
+    const id = await wire.create({ agent, messages: "ask 1" });
+    const [call] = (await wire.pending(id)) as [PendingCall];
+    const claim = { claimant: "one", lease_s: 60 };
+    expect((await wire.post(`/sessions/${id}/tool_calls/${call.id}/claim`, claim)).status).toBe(200);
+    expect((await wire.get(`/sessions/${id}/tool_calls`)).body.items).toMatchObject([{ claimant: "one" }]);
+    const { token } = (await wire.post(`/sessions/${id}/tokens`, { expires_in_s: 60 })).body;
+    const browser = createCheckedWire(contract, stack.baseUrl, token);
+    expect((await browser.get(`/sessions/${id}/status`)).body.status).toBe("awaiting_tool_results");
+    expect((await browser.post(`/sessions/${id}/tool_results`, resultFor(call, 1))).status).toBe(202);
+    await wire.until(id, "completed");
+  });
+
+  it("fit both documents after the content of an ephemeral session is removed", async () => {
+    const id = await wire.create({ agent, messages: "Hello.", ephemeral: true });
+    await wire.until(id, "completed");
+    await stack.engine.pool.query(
+      "UPDATE sessions SET finished_at = now() - interval '1 hour' WHERE id = $1",
+      [id],
+    );
+    const isEmpty = async () => (await wire.get(`/sessions/${id}/events`)).body.total === 0;
+    await waitFor(isEmpty, { what: "the content to be removed" });
+    expect((await wire.look(id)).body).toMatchObject({ latest_answer: null, request: { messages: null } });
+    const { items } = (await wire.get("/sessions")).body;
+    expect(items[0]).toMatchObject({ id, first_message: null, anonymized_at: expect.any(String) });
   });
 
   it("fit both documents after a cancel with pending calls, a message that restarts, and a late result", async () => {

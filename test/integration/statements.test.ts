@@ -1,5 +1,6 @@
 // What an operation costs the database, in statements: each is a round trip, and outside of a transaction a commit. More
 // of them is a decision, not an accident.
+import { claimCall } from "@tandem/engine/commands/claim-call";
 import { claimStep } from "@tandem/engine/commands/claim-step";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
 import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
@@ -91,6 +92,16 @@ describe("statements: one is enough", () => {
     const { result, count } = await countStatements(claim);
     expect(result?.events).toHaveLength(4);
     expect(count).toBe(1);
+  });
+
+  it("for a claim of a call, won or lost", async () => {
+    await askForTwo();
+    const [look = ""] = await pendingIds();
+    const claimAs = (claimant: string) =>
+      claimCall(bare.engine, { ...key(), callId: look, claimant, leaseS: 60 }).catch(({ code }) => code);
+    const won = await countStatements(() => claimAs("one"));
+    expect(won).toEqual({ result: expect.any(Date), count: 1 });
+    expect(await countStatements(() => claimAs("two"))).toEqual({ result: "call_claimed", count: 1 });
   });
 
   it("for a step's effects: calls, or an answer", async () => {

@@ -23,6 +23,10 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
   const [call] = await mine.pending(id);
   await mine.post("/agents", { name: "secret", description: "d", environments: [] });
 
+  const other = createWire(stack.baseUrl, await stack.addOrganization("other"));
+  const theirs = await other.create({ agent: { name: "y" } });
+  const { token } = (await other.post(`/sessions/${theirs}/tokens`, { expires_in_s: 60 })).body;
+  const foreignToken = createWire(stack.baseUrl, token);
   const bodies: Record<string, unknown> = {
     sendMessage: { message: "hi" },
     submitToolResults: resultFor(call as PendingCall, 1),
@@ -30,6 +34,8 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     updateAgent: { description: "e" },
     submitSessionFeedback: { success: false },
     submitEventFeedback: { success: false },
+    createSessionToken: { expires_in_s: 60 },
+    claimToolCall: { claimant: "thief", lease_s: 60 },
   };
   const { share_url: link } = (await mine.post(`/sessions/${id}/share`, undefined)).body;
   const document = JSON.parse(await readFile(new URL("../../openapi/openapi.json", import.meta.url), "utf8"));
@@ -43,12 +49,23 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
   const myKey = (await foreignAdmin.get("/keys?organization=default")).body.items[0];
   for (const { path, method, operationId } of targeted) {
     const isOfKeys = path.includes("/keys/");
-    const known = { id: isOfKeys ? myKey.id : id, agent_name: "secret", event_index: "0", token: id };
+    const known = {
+      id: isOfKeys ? myKey.id : id,
+      agent_name: "secret",
+      event_index: "0",
+      token: id,
+      call_id: (call as PendingCall).id,
+    };
     const url = Object.entries(known).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
     const body = bodies[operationId];
     // An admin key reaches the keys of all, and the sessions and agents of its own organization alone.
-    for (const wire of isOfKeys ? [foreign, mine] : [foreign, foreignAdmin]) {
+    for (const wire of isOfKeys ? [foreign, mine] : [foreign, foreignAdmin, foreignToken]) {
       const reply = await wire.send(method.toUpperCase(), url, body === undefined ? {} : { body });
+      // A token reaches no agents at all.
+      if (wire === foreignToken && path.includes("{agent_name}")) {
+        expect([path, reply.status, reply.body.code]).toEqual([path, 403, "token_scope"]);
+        continue;
+      }
       expect(reply.status, `${method} ${path}`).toBe(404);
       expect(reply.body.code).toMatch(/_not_found$/);
     }
@@ -57,6 +74,7 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     { id: myKey.id, revoked_at: null },
   ]);
   expect((await mine.get(`/sessions/${id}/status`)).body.status).toBe("awaiting_tool_results");
+  expect((await mine.get(`/sessions/${id}/tool_calls`)).body.items).toMatchObject([{ claimant: null }]);
   expect((await mine.get("/agents/secret")).body.description).toBe("d");
   expect((await mine.get(`/sessions/${id}/feedback`)).body.items).toEqual([]);
   expect((await mine.post(`/sessions/${id}/share`, undefined)).body.share_url).toBe(link);

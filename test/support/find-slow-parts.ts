@@ -12,7 +12,7 @@ interface PlanNode {
 
 /** Tables that grow with use. */
 const GROWING =
-  /\b(sessions|events|tool_calls|waiting_messages|idempotency_keys|feedback|session_counts)\b(?!_)/;
+  /\b(sessions|events|tool_calls|waiting_messages|idempotency_keys|feedback|session_counts|session_tokens)\b(?!_)/;
 
 /** How many rows a statement may read that it does not want, and how many it may sort: lists are counted to 10,000. */
 const PASSED_OVER = 500;

@@ -23,6 +23,7 @@ export async function useEverything(stack: TestStack, plain: Wire): Promise<stri
   await useSessions(use);
   await useLists(use);
   await useSharing(use);
+  await useTokens(use, stack);
   await useClocks(use, stack);
   await useCatalogue(use, createWire(stack.baseUrl, await stack.addKey({ isAdmin: true })));
   return requested;
@@ -132,6 +133,21 @@ async function useSharing(use: Use): Promise<void> {
   await ask("DELETE", `/sessions/${id}/share`);
 }
 
+/** A browser's way, with claims, and lists of calls. */
+async function useTokens(use: Use, { baseUrl }: TestStack): Promise<void> {
+  const { ask } = use;
+  const id = await start(use);
+  const body = { tools: ["get_weather"], expires_in_s: 60 };
+  const browser = createWire(baseUrl, (await ask("POST", `/sessions/${id}/tokens`, { body })).token);
+  const [call] = await browser.pending(id);
+  const claim = { body: { claimant: "browser", lease_s: 60 } };
+  await ask("POST", `/sessions/${id}/tool_calls/${call?.id}/claim`, claim, browser);
+  for (const query of ["", "?state=pending", "?page=2&size=1"])
+    await ask("GET", `/sessions/${id}/tool_calls${query}`);
+  const result = { body: resultFor(call as PendingCall, "Sunny.") };
+  await ask("POST", `/sessions/${id}/tool_results`, result, browser);
+}
+
 /** What comes by itself: the end of a wait, of a run's time, of what is kept, and a lost step. */
 async function useClocks(use: Use, { engine }: TestStack): Promise<void> {
   const { until } = use;
@@ -145,6 +161,14 @@ async function useClocks(use: Use, { engine }: TestStack): Promise<void> {
     `UPDATE sessions SET finished_at = now() - interval '1 hour' WHERE id = $1 /* the test's */`,
     [kept],
   );
+  const emptied = await start(use, { ephemeral: true });
+  await use.ask("DELETE", `/sessions/${emptied}`);
+  await engine.pool.query(
+    `UPDATE sessions SET finished_at = now() - interval '1 hour' WHERE id = $1 /* the test's */`,
+    [emptied],
+  );
+  const isEmpty = async () => (await use.ask("GET", `/sessions/${emptied}/events`)).total === 0;
+  await waitFor(isEmpty, { what: "a session's content to be removed", timeoutMs: 20_000 });
   const isGone = async () => !(await engine.catalogue.session.findUnique({ where: { id: kept } }));
   await waitFor(isGone, { what: "a session to be removed", timeoutMs: 20_000 });
 }

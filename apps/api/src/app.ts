@@ -15,6 +15,7 @@ import { observeRequests } from "./plugins/observe-requests.ts";
 import { describeRoutes } from "./plugins/openapi.ts";
 import { readQueryLists } from "./plugins/query-lists.ts";
 import { limitRate, RATE_HEADERS } from "./plugins/rate-limit.ts";
+import { confineTokens } from "./plugins/token-scope.ts";
 import { compileValidator } from "./plugins/validation.ts";
 import { createAgentRoute } from "./routes/agents/create-agent.ts";
 import { deleteAgentRoute } from "./routes/agents/delete-agent.ts";
@@ -33,7 +34,9 @@ import { getSharedSessionRoute } from "./routes/public-links/get-shared-session.
 import { getSharedSessionStatusRoute } from "./routes/public-links/get-shared-session-status.ts";
 import { listSharedSessionEventsRoute } from "./routes/public-links/list-shared-session-events.ts";
 import { cancelSessionRoute } from "./routes/sessions/cancel-session.ts";
+import { claimToolCallRoute } from "./routes/sessions/claim-tool-call.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
+import { createSessionTokenRoute } from "./routes/sessions/create-session-token.ts";
 import { forceAnswerRoute } from "./routes/sessions/force-answer.ts";
 import { getSessionRoute } from "./routes/sessions/get-session.ts";
 import { getSessionChangesRoute } from "./routes/sessions/get-session-changes.ts";
@@ -43,6 +46,7 @@ import { listSessionEventsRoute } from "./routes/sessions/list-session-events.ts
 import { listSessionFeedbackRoute } from "./routes/sessions/list-session-feedback.ts";
 import { listSessionToolsRoute } from "./routes/sessions/list-session-tools.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
+import { listToolCallsRoute } from "./routes/sessions/list-tool-calls.ts";
 import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
@@ -65,12 +69,15 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   sendMessageRoute,
   submitToolResultsRoute,
   listSessionToolsRoute,
+  listToolCallsRoute,
+  claimToolCallRoute,
   pauseSessionRoute,
   resumeSessionRoute,
   forceAnswerRoute,
   getSessionQuotaRoute,
   shareSessionRoute,
   unshareSessionRoute,
+  createSessionTokenRoute,
   submitSessionFeedbackRoute,
   listSessionFeedbackRoute,
   submitEventFeedbackRoute,
@@ -130,6 +137,7 @@ export async function buildApp(parts: ApiParts): Promise<App> {
     // In this scope only: the reference page beside it is for everybody.
     requireApiKey(routes as App, context);
     await limitRate(routes as App, context);
+    confineTokens(routes as App);
     requireAdminKey(routes as App);
     for (const add of ROUTES) add(routes as App, context);
   });

@@ -55,6 +55,8 @@ declare module "fastify" {
     auth?: "none";
     /** On routes for admin keys alone, what other keys are told: that they may not, or that nothing is there. */
     adminOnly?: "refused" | "hidden";
+    /** True on routes below a session that its tokens may use too. */
+    sessionToken?: boolean;
   }
 }
 

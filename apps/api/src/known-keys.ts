@@ -1,5 +1,6 @@
-// Who API keys belong to, remembered for a short while so that most requests need no look into the database.
+// Who API keys and session tokens belong to, remembered for a short while so that most requests need no look into the database.
 import { hashApiKey, type Principal } from "@tandem/engine/domain/api-keys";
+import { timeLeftMs } from "@tandem/engine/domain/session-tokens";
 import type { Engine } from "@tandem/engine/engine";
 import { authenticate } from "@tandem/engine/queries/authenticate";
 
@@ -17,7 +18,7 @@ export interface KnownKeys {
    * @param options.isFresh true to ask the database whatever is remembered
    */
   identify(key: string, options: { isFresh: boolean }): Promise<Principal | null>;
-  /** Asks the database anew about the key of this id, once it was revoked. */
+  /** Asks the database anew about the key of this id, and about the tokens that it made, once it was revoked. */
   forget(keyId: string): void;
 }
 
@@ -36,7 +37,8 @@ export function createKnownKeys(engine: Engine): KnownKeys {
     if (!principal || timesForgotten !== timesBefore) return principal;
     const [oldest] = remembered.keys();
     if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-    remembered.set(hash, { principal, until: performance.now() + TRUST_MS });
+    const until = Math.min(performance.now() + TRUST_MS, performance.now() + timeLeftMs(principal));
+    remembered.set(hash, { principal, until });
     return principal;
   };
   const share = (key: string, hash: string): Promise<Principal | null> => {

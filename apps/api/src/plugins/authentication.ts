@@ -1,8 +1,9 @@
-// Bearer keys: every route needs one unless it says otherwise.
+// Bearer keys and session tokens: every route needs one unless it says otherwise.
 import { TandemError } from "@tandem/engine/domain/errors";
+import { isSessionToken } from "@tandem/engine/domain/session-tokens";
 import type { ApiContext, App } from "../context.ts";
 
-/** Checks the key of every request to the routes of this scope, before its body is read. */
+/** Checks the key or token of every request to the routes of this scope, before its body is read. */
 export function requireApiKey(app: App, { knownKeys }: ApiContext): void {
   app.decorateRequest("principal", null);
   app.addHook("onRequest", async (request) => {
@@ -17,7 +18,10 @@ export function requireApiKey(app: App, { knownKeys }: ApiContext): void {
     }
     // A revoked admin key makes no others meanwhile: where keys are managed nobody is trusted from memory.
     const principal = await knownKeys.identify(key, { isFresh: adminOnly !== undefined });
-    if (!principal) throw new TandemError("unauthorized", "The API key is unknown, expired or revoked.");
+    if (!principal) {
+      const what = isSessionToken(key) ? "session token" : "API key";
+      throw new TandemError("unauthorized", `The ${what} is unknown, expired or revoked.`);
+    }
     request.principal = principal;
   });
 }

@@ -12,15 +12,21 @@ import type { App } from "../context.ts";
 const HTTP_STATUS = {
   unauthorized: 401,
   admin_required: 403,
+  token_scope: 403,
   not_found: 404,
   session_not_found: 404,
   event_not_found: 404,
   agent_not_found: 404,
   calls_unknown: 404,
+  call_not_found: 404,
   key_not_found: 404,
   session_finished: 409,
   idempotency_in_flight: 409,
   session_deleted: 409,
+  call_claimed: 409,
+  call_not_pending: 409,
+  approval_required: 409,
+  content_removed: 409,
   result_conflict: 409,
   agent_exists: 409,
   agent_read_only: 409,
@@ -162,12 +168,16 @@ function sendError(error: TandemError, request: FastifyRequest, reply: FastifyRe
   else request.log.info({ code: error.code }, error.message);
   // After a 500 too: the reference's clients would wait for the reset of a rate limit otherwise.
   if (status >= 500 || PASSING.has(error.code)) reply.header("retry-after", RETRY_AFTER_S);
+  else if (error.retryAfterMs !== null) reply.header("retry-after", toSeconds(error.retryAfterMs));
   if (status === 401) reply.header("www-authenticate", "Bearer");
   return reply
     .code(status)
     .type("application/json; charset=utf-8")
     .send({ detail: toDetail(error, status), code: error.code, request_id: request.id, ...error.extra });
 }
+
+/** Whole seconds, and at least one: what is over at once needs no wait, and what is not, some. */
+const toSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 function toDetail(error: TandemError, status: number): string | Fault[] {
   if (status !== 422) return error.message;

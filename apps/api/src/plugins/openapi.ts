@@ -32,7 +32,11 @@ export async function describeRoutes(app: App): Promise<void> {
       ],
       components: {
         securitySchemes: {
-          apiKey: { type: "http", scheme: "bearer", description: "An API key of an organization." },
+          apiKey: {
+            type: "http",
+            scheme: "bearer",
+            description: "An API key of an organization, or a session token.",
+          },
         },
       },
       security: [{ apiKey: [] }],

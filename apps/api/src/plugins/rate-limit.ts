@@ -79,7 +79,11 @@ async function createCounter(app: App, limit: RateLimit, log: Logger): Promise<C
     global: false,
     max: limit.perMinute,
     timeWindow: WINDOW_MS,
-    keyGenerator: (request) => principalOf(request).keyId,
+    // A session token counts as a key of its own: what a browser does takes nothing from its server.
+    keyGenerator: (request) => {
+      const { keyId, scope } = principalOf(request);
+      return scope?.tokenId ?? keyId;
+    },
     cache: MAX_COUNTED,
     ...(redis ? { redis, nameSpace: "tandem:rate:" } : {}),
   });

@@ -50,7 +50,10 @@ export const ErrorReply = Type.Object(
 /** The error replies that a route documents, by status. */
 export const errorReplies = {
   401: error("unauthorized", "The API key is missing or unknown."),
-  403: error("admin_required", "The API key is not an admin key."),
+  403: error(
+    "token_scope",
+    "The session token may not do this, or an admin key is needed; `code` says which.",
+  ),
   404: error("session_not_found", "No such thing in this organization."),
   409: error("session_finished", "The state does not allow it; `code` says which."),
   413: error("body_too_large", "The body is over 10,000,000 bytes."),
@@ -71,10 +74,18 @@ function reply(schema: TSchema, description: string, example?: object) {
   return { description, content: { "application/json": { schema, ...(example ? { example } : {}) } } };
 }
 
+type RouteError = 404 | 409 | 413 | 415;
+
 /** The error replies of a route: those that every route has, and the given ones. */
-export function errorsOf(...statuses: (403 | 404 | 409 | 413 | 415)[]): Record<number, unknown> {
-  const listed = [401, 422, 429, 503, ...statuses].sort() as (keyof typeof errorReplies)[];
-  return Object.fromEntries(listed.map((status) => [status, errorReplies[status]]));
+export function errorsOf(...statuses: RouteError[]): Record<number, unknown> {
+  return { ...errorsOfReading(...statuses), 403: errorReplies[403] };
+}
+
+/** The same of a route that every session token may read. */
+export function errorsOfReading(...statuses: RouteError[]): Record<number, unknown> {
+  return Object.fromEntries(
+    ([401, 422, 429, 503, ...statuses] as const).map((status) => [status, errorReplies[status]]),
+  );
 }
 
 /** The error replies of a route that needs no key: its requests are not limited. */
@@ -83,7 +94,7 @@ export function publicErrorsOf(...statuses: (404 | 422)[]): Record<number, unkno
 }
 
 /** The error replies of a route that takes a body. */
-export function errorsOfBody(...statuses: (403 | 404 | 409)[]): Record<number, unknown> {
+export function errorsOfBody(...statuses: (404 | 409)[]): Record<number, unknown> {
   return errorsOf(413, 415, ...statuses);
 }
 

@@ -6,9 +6,11 @@ import { feedbackSchemas } from "./feedback.ts";
 import { keySchemas } from "./keys.ts";
 import { messageSchemas } from "./messages.ts";
 import { sessionRequestSchemas } from "./session-request.ts";
+import { sessionTokenSchemas } from "./session-tokens.ts";
 import { sessionToolSchemas } from "./session-tools.ts";
 import { page, sessionSchemas } from "./sessions.ts";
 import { sharingSchemas } from "./sharing.ts";
+import { toolCallSchemas } from "./tool-calls.ts";
 import { toolCheckSchemas } from "./tool-checks.ts";
 import { toolResultSchemas } from "./tool-results.ts";
 import { ref } from "./typebox.ts";
@@ -24,7 +26,9 @@ export const namedSchemas = [
   ...toolResultSchemas,
   ...eventSchemas,
   ...sessionSchemas,
+  ...toolCallSchemas,
   ...sharingSchemas,
+  ...sessionTokenSchemas,
   ...feedbackSchemas,
   AgentPage,
   ...keySchemas,

@@ -13,6 +13,12 @@ const uuid = (description: string) =>
 /** `{id}` of a session's routes. */
 export const SessionParams = Type.Object({ id: uuid("The session's id.") });
 
+/** `{id}` and `{call_id}` of a tool call's routes. */
+export const CallParams = Type.Object({
+  ...SessionParams.properties,
+  call_id: Type.String({ minLength: 1, maxLength: 512, description: "The call's id." }),
+});
+
 /** `{id}` of an API key's routes. */
 export const KeyParams = Type.Object({ id: uuid("The key's id, which is not the key.") });
 

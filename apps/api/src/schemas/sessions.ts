@@ -74,7 +74,7 @@ export const SessionSummary = Type.Object(
     started_at: nullable(timestamp()),
     finished_at: nullable(timestamp()),
     last_activity_at: nullable(timestamp()),
-    anonymized_at: nullable(timestamp()),
+    anonymized_at: nullable(timestamp(), { description: "When an ephemeral session's content was removed." }),
   },
   { $id: "SessionSummary", additionalProperties: false },
 );
@@ -186,7 +186,7 @@ export function toSessionSummary(row: SessionSummaryRow): Static<typeof SessionS
     started_at: toTime(row.startedAt),
     finished_at: toTime(row.finishedAt),
     last_activity_at: toTime(row.lastActivityAt),
-    anonymized_at: null,
+    anonymized_at: toTime(row.purgedAt),
   };
 }
 

@@ -37,6 +37,16 @@ export function refuseMissing({ sessionId }: SessionKey): never {
 }
 
 /**
+ * Refuses what needs the content of an ephemeral session after that is gone.
+ *
+ * @throws {TandemError} `content_removed`
+ */
+export function refuseRemoved({ sessionId }: Pick<SessionKey, "sessionId">): never {
+  const gone = `Session ${sessionId} was ephemeral; its content has been removed, and only its status remains.`;
+  throw new TandemError("content_removed", gone);
+}
+
+/**
  * Refuses what an ended session cannot take.
  *
  * @param what completes the sentence "…; it"

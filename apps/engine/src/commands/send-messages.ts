@@ -4,11 +4,12 @@ import type { SessionKey } from "../domain/ids.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import { isTerminal, mustMove } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
+import { isContentRemoved } from "../postgres/remove-content.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import { type SessionChange, type SessionUpdate, updateSession } from "../postgres/update-session.ts";
 import { insertMessages } from "../postgres/waiting-messages.ts";
 import { admitIfQueued, holdSlots, mustQueue } from "./admit-sessions.ts";
-import { changeSession } from "./change-session.ts";
+import { changeSession, refuseRemoved } from "./change-session.ts";
 import { activeStatus } from "./pause-session.ts";
 import { TASK_START, toRestart } from "./restart.ts";
 import { toResumed } from "./resume-session.ts";
@@ -18,7 +19,8 @@ import { toResumed } from "./resume-session.ts";
  * one is resumed, and one that has ended starts again with its whole history, when it has a slot; its earlier answer
  * stays the latest one until there is a new one.
  *
- * @throws {TandemError} `session_not_found`, or `session_limit` when an ended session finds no slot and does not queue
+ * @throws {TandemError} `session_not_found`, `session_limit` when an ended session finds no slot and does not queue, or
+ *   `content_removed` when it was ephemeral and its history is gone
  */
 export async function sendMessages(
   engine: Engine,
@@ -50,6 +52,7 @@ async function storeMessages(
     input,
     async (tx, session) => {
       if (isTerminal(session.status) && !mayRestart) return "ended";
+      if (isTerminal(session.status) && (await isContentRemoved(tx, session.id))) refuseRemoved(input);
       await insertMessages(tx, session.id, input.messages);
       const update = isTerminal(session.status)
         ? toRestart(session.status, { isFull: await mustQueue(tx, engine, session) })

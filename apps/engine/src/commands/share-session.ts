@@ -1,17 +1,18 @@
-import { TandemError } from "../domain/errors.ts";
 import { newShareToken, type SessionKey } from "../domain/ids.ts";
 import type { Engine } from "../engine.ts";
 import { dropShareToken, keepShareToken } from "../postgres/share-tokens.ts";
+import { refuseMissing, refuseRemoved } from "./change-session.ts";
 
 /**
  * Makes a session readable for whoever has its token. Sharing it again gives the same token.
  *
  * @returns the token
- * @throws {TandemError} `session_not_found`
+ * @throws {TandemError} `session_not_found`, or `content_removed`: there is nothing left to show
  */
 export async function shareSession(engine: Engine, key: SessionKey): Promise<string> {
   const token = await keepShareToken(engine.pool, { ...key, token: newShareToken() });
-  return token ?? notFound(key);
+  if (token === undefined) return refuseMissing(key);
+  return token ?? refuseRemoved(key);
 }
 
 /**
@@ -20,9 +21,5 @@ export async function shareSession(engine: Engine, key: SessionKey): Promise<str
  * @throws {TandemError} `session_not_found`
  */
 export async function unshareSession(engine: Engine, key: SessionKey): Promise<void> {
-  if (!(await dropShareToken(engine.pool, key))) notFound(key);
-}
-
-function notFound(key: SessionKey): never {
-  throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+  if (!(await dropShareToken(engine.pool, key))) refuseMissing(key);
 }

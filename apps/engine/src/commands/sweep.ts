@@ -4,6 +4,8 @@ import { foldSessionCounts } from "../postgres/count-sessions.ts";
 import { deleteExpiredSessions } from "../postgres/delete-sessions.ts";
 import { deleteOldIdempotencyKeys } from "../postgres/idempotency-keys.ts";
 import { findOverdueSteps, findOverdueTimers } from "../postgres/leases.ts";
+import { removeContent } from "../postgres/remove-content.ts";
+import { deleteExpiredTokens } from "../postgres/session-tokens.ts";
 import { noteSwept } from "../telemetry/note-swept.ts";
 import { expireSession } from "./expire-session.ts";
 
@@ -14,19 +16,35 @@ const REMOVAL_BATCH = 50;
 /** Most keys that one statement forgets; one that took longer than a statement may would be tried again for ever. */
 const KEY_BATCH = 5_000;
 
-/** Forgets what is kept for a time only. Whoever waits for a removed session is woken, and finds it gone. */
+/**
+ * Forgets what is kept for a time only. Whoever waits for a removed session is woken, and finds it gone; one whose content
+ * is removed still has its status.
+ */
 export async function sweepExpired(engine: Engine): Promise<void> {
   while ((await deleteOldIdempotencyKeys(engine.pool, { limit: KEY_BATCH })) === KEY_BATCH);
+  while ((await deleteExpiredTokens(engine.pool, { limit: KEY_BATCH })) === KEY_BATCH);
   await foldSessionCounts(engine.pool);
+  const count = await sweepSessions(engine, deleteExpiredSessions);
+  noteSwept(engine.telemetry, "expired", count);
+  if (count > 0) engine.log.info({ count }, "sessions were removed that were kept for as long as they asked");
+  const emptied = await sweepSessions(engine, removeContent);
+  noteSwept(engine.telemetry, "content", emptied);
+  if (emptied > 0) engine.log.info({ count: emptied }, "the content of ephemeral sessions was removed");
+}
+
+/** Takes sessions batch by batch, up to a bound, and wakes whoever waits for one. */
+async function sweepSessions(
+  engine: Engine,
+  take: (pool: Engine["pool"], options: { limit: number }) => Promise<string[]>,
+): Promise<number> {
   let count = 0;
   for (let isMore = true; isMore && count < REMOVAL_LIMIT; ) {
-    const ids = await deleteExpiredSessions(engine.pool, { limit: REMOVAL_BATCH });
+    const ids = await take(engine.pool, { limit: REMOVAL_BATCH });
     for (const id of ids) engine.wake.publish(id);
     count += ids.length;
     isMore = ids.length === REMOVAL_BATCH;
   }
-  noteSwept(engine.telemetry, "expired", count);
-  if (count > 0) engine.log.info({ count }, "sessions were removed that were kept for as long as they asked");
+  return count;
 }
 
 /** Most steps and timers that one sweep takes on; the next one takes the rest. */

@@ -1,5 +1,6 @@
 // API keys: how one is made and how it is stored. The key itself is shown once and never kept.
 import { createHash, randomBytes } from "node:crypto";
+import type { TokenScope } from "./session-tokens.ts";
 
 /** Who a request is from. */
 export interface Principal {
@@ -9,6 +10,8 @@ export interface Principal {
   keyId: string;
   /** True for a key of the server's operator, which manages the keys of every organization. */
   isAdmin: boolean;
+  /** Of a session token, which acts for the key that made it: all that it reaches. Absent for keys. */
+  scope?: TokenScope;
 }
 
 /** Most characters in the names of a key, its organization and its user. */

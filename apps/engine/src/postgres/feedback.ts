@@ -24,18 +24,18 @@ export interface GivenFeedback {
 export async function upsertFeedback(
   db: Queryable,
   given: GivenFeedback,
-): Promise<"session" | "event" | null> {
-  const { rows } = await db.query<{ isStored: boolean }>(
+): Promise<"session" | "content" | "event" | null> {
+  const { rows } = await db.query<{ isStored: boolean; isRemoved: boolean }>(
     `WITH session AS (
-       SELECT id, next_index FROM sessions WHERE id = $1 AND organization_id = $2 FOR KEY SHARE
+       SELECT id, next_index, purged_at FROM sessions WHERE id = $1 AND organization_id = $2 FOR KEY SHARE
      ), stored AS (
        INSERT INTO feedback (session_id, event_index, user_name, success, message)
-       SELECT id, $3, $4, $5, $6 FROM session WHERE $3 < next_index
+       SELECT id, $3, $4, $5, $6 FROM session WHERE $3 < next_index AND purged_at IS NULL
        ON CONFLICT (session_id, event_index, user_name) DO UPDATE
           SET success = excluded.success, message = excluded.message, updated_at = now()
        RETURNING session_id
      )
-     SELECT EXISTS (SELECT FROM stored) AS "isStored" FROM session`,
+     SELECT EXISTS (SELECT FROM stored) AS "isStored", purged_at IS NOT NULL AS "isRemoved" FROM session`,
     [
       given.sessionId,
       given.organizationId,
@@ -47,6 +47,7 @@ export async function upsertFeedback(
   );
   const [found] = rows;
   if (!found) return "session";
+  if (found.isRemoved) return "content";
   return found.isStored ? null : "event";
 }
 

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../domain/agents.ts";
 import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
+import { toLastingRequest } from "../domain/lasting-request.ts";
 import type { UserMessage } from "../domain/messages.ts";
 import type { SessionRequest } from "../domain/session-request.ts";
 import { toText } from "../domain/text.ts";
@@ -65,6 +66,7 @@ export function toSessionInsert(session: NewSession): SessionInsert {
       session.request.error_limit,
       session.request.token_budget,
       session.request.delete_after_min,
+      session.agent.ephemeral ? stringifyJson(toLastingRequest(session.request, session.agent.name)) : null,
     ],
   };
 }
@@ -94,10 +96,10 @@ export async function insertSession(
      INSERT INTO sessions (id, organization_id, user_name, status, agent_name, group_id, parent_session_id, request,
                            agent, tools, max_steps, first_message, first_text, next_index, due_at, queued_at, queues,
                            max_time_ms, time_left_ms, idle_timeout_ms, repeat_limit, error_limit, token_budget,
-                           delete_after_min)
-     VALUES ($1, $2, $3, $23, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
-             CASE WHEN $23 = 'pending' THEN clock_timestamp() END,
-             CASE WHEN $23 = 'queued' THEN clock_timestamp() END, $16, $17, $17, $18, $19, $20, $21, $22)
+                           delete_after_min, lasting_request)
+     VALUES ($1, $2, $3, $24, $4, $5, $6, $7, $8, $9, $10, $11, $15, cardinality($12::text[]),
+             CASE WHEN $24 = 'pending' THEN clock_timestamp() END,
+             CASE WHEN $24 = 'queued' THEN clock_timestamp() END, $16, $17, $17, $18, $19, $20, $21, $22, $23)
      RETURNING ${VIEW_COLUMNS}`,
       [...session.values, status],
     ),

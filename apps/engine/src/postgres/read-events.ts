@@ -67,7 +67,8 @@ export async function readEventPage(
   return rows[0] ?? null;
 }
 
-const HISTORY = "SELECT next_index AS total FROM sessions WHERE id = $1 AND organization_id = $2";
+const HISTORY = `SELECT CASE WHEN purged_at IS NULL THEN next_index ELSE 0 END AS total
+  FROM sessions WHERE id = $1 AND organization_id = $2`;
 const IS_ON_PAGE = "index >= page.start AND index < page.start + $4::int";
 
 const HISTORY_OF_TYPE = `

@@ -15,6 +15,8 @@ export interface SessionSummaryRow {
   startedAt: Date | null;
   finishedAt: Date | null;
   lastActivityAt: Date;
+  /** When the content of an ephemeral session was removed. */
+  purgedAt: Date | null;
 }
 
 /** Which sessions make up a page. */
@@ -82,11 +84,11 @@ async function readPage(db: Queryable, matching: Matching, options: SessionPageO
        SELECT id, created_at FROM (${fitting}) AS matching ${toEnd({ order, limit: limit + 1 })} OFFSET ${offset}
      )
      SELECT id, "agentName", status, CASE WHEN bytes < ${PAGE_BYTES} THEN "firstMessage" END AS "firstMessage",
-            "createdAt", "startedAt", "finishedAt", "lastActivityAt", bytes >= ${PAGE_BYTES} AS "isTooLarge",
+            "createdAt", "startedAt", "finishedAt", "lastActivityAt", "purgedAt", bytes >= ${PAGE_BYTES} AS "isTooLarge",
             (SELECT count(*) > ${limit} FROM found) AS "hasMore"
        FROM (SELECT id, agent_name AS "agentName", status, first_message AS "firstMessage",
                     sessions.created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
-                    last_activity_at AS "lastActivityAt",
+                    last_activity_at AS "lastActivityAt", purged_at AS "purgedAt",
                     coalesce(sum(octet_length(first_message::text)) OVER (), 0) AS bytes
                FROM (SELECT id FROM found ${toEnd({ order, limit })}) AS page
                JOIN sessions USING (id)) AS sized

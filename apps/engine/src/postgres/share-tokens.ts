@@ -5,18 +5,20 @@ import type { Queryable } from "./pool.ts";
 /**
  * Gives a session a token unless it has one.
  *
- * @returns the session's token; null when the organization has no such session
+ * @returns the session's token; null for a session whose content is removed; undefined when the organization has no such
+ *   session
  */
 export async function keepShareToken(
   db: Queryable,
   { organizationId, sessionId, token }: SessionKey & { token: string },
-): Promise<string | null> {
-  const { rows } = await db.query<{ token: string }>(
-    `UPDATE sessions SET share_token = coalesce(share_token, $3) WHERE id = $1 AND organization_id = $2
+): Promise<string | null | undefined> {
+  const { rows } = await db.query<{ token: string | null }>(
+    `UPDATE sessions SET share_token = CASE WHEN purged_at IS NULL THEN coalesce(share_token, $3) END
+      WHERE id = $1 AND organization_id = $2
      RETURNING share_token AS token`,
     [sessionId, organizationId, token],
   );
-  return rows[0]?.token ?? null;
+  return rows[0]?.token;
 }
 
 /** Takes a session's token away; false when the organization has no such session. */

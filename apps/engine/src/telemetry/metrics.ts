@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** What a sweep can find: work that nobody was told of, or could not do when told. */
-export const SWEPT = ["timers", "slots", "expired", "steps", "wake_ups"] as const;
+export const SWEPT = ["timers", "slots", "expired", "content", "steps", "wake_ups"] as const;
 
 /** One of {@link SWEPT}. */
 export type Swept = (typeof SWEPT)[number];

@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSessionToolsData, ListSessionToolsErrors, ListSessionToolsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, ClaimToolCallData, ClaimToolCallErrors, ClaimToolCallResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateSessionTokenData, CreateSessionTokenErrors, CreateSessionTokenResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSessionToolsData, ListSessionToolsErrors, ListSessionToolsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -199,6 +199,38 @@ export class TandemApi extends HeyApiClient {
     }
     
     /**
+     * List a session's tool calls
+     *
+     * In the order in which the model asked for them, with who settled each, when, and why.
+     */
+    public listToolCalls<ThrowOnError extends boolean = true>(options: Options<ListToolCallsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListToolCallsResponses, ListToolCallsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tool_calls',
+            ...options
+        });
+    }
+    
+    /**
+     * Claim a tool call
+     *
+     * For several clients that share a session's calls. The same claimant again prolongs its claim; after its time another one may claim the call. 409 while another holds it (`call_claimed`, with `claimant`, `claimed_until` and `Retry-After`), and when the call waits for no result. Results are taken from anybody, claimed or not.
+     */
+    public claimToolCall<ThrowOnError extends boolean = true>(options: Options<ClaimToolCallData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ClaimToolCallResponses, ClaimToolCallErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tool_calls/{call_id}/claim',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * Pause a session
      *
      * At once, or when the step that runs is through, unless that ends the session. Results are taken meanwhile. Pausing again changes nothing; 409 when the session has ended.
@@ -277,6 +309,24 @@ export class TandemApi extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/share',
             ...options
+        });
+    }
+    
+    /**
+     * Make a session token
+     *
+     * For a client that must not have an API key, such as a browser. The token reads the session's changes and status, and posts results, progress and claims for its tools; anything else is 403 `token_scope`. It ends with its time, with the session, and with the key that made it. 409 when the session's content has been removed.
+     */
+    public createSessionToken<ThrowOnError extends boolean = true>(options: Options<CreateSessionTokenData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateSessionTokenResponses, CreateSessionTokenErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tokens',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     

@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'admin_required' | 'not_found' | 'session_not_found' | 'event_not_found' | 'agent_not_found' | 'calls_unknown' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'session_deleted' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'admin_required' | 'token_scope' | 'not_found' | 'session_not_found' | 'event_not_found' | 'agent_not_found' | 'calls_unknown' | 'call_not_found' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'session_deleted' | 'call_claimed' | 'call_not_pending' | 'approval_required' | 'content_removed' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -991,6 +991,9 @@ export type SessionSummary = {
     started_at: string | null;
     finished_at: string | null;
     last_activity_at: string | null;
+    /**
+     * When an ephemeral session's content was removed.
+     */
     anonymized_at: string | null;
 };
 
@@ -1070,6 +1073,104 @@ export type PageSessionEvent = {
     page: number;
 };
 
+/**
+ * `awaiting_approval` and `pending` are open, all others settled: `answered` by a result or an error of the caller, `denied`, `timed_out`, `withdrawn` by the server, or `refused` before anybody was asked.
+ */
+export type ToolCallState = 'awaiting_approval' | 'pending' | 'answered' | 'denied' | 'timed_out' | 'withdrawn' | 'refused';
+
+export type CallApproval = {
+    /**
+     * Why the call needs approval.
+     */
+    reason: string | null;
+    /**
+     * Null while nobody has decided.
+     */
+    decision: string | null;
+    /**
+     * What was said with the decision.
+     */
+    message: string | null;
+    decided_by: string | null;
+    decided_at: string | null;
+    asked_args: {
+        [key: string]: unknown;
+    } | null;
+};
+
+export type StoredToolCall = {
+    id: string;
+    tool_name: string;
+    /**
+     * The arguments, as the call runs with them.
+     */
+    args: {
+        [key: string]: unknown;
+    };
+    /**
+     * The step that asked for it, from 0.
+     */
+    step: number;
+    state: ToolCallState;
+    capability: string;
+    created_at: string;
+    settled_at: string | null;
+    /**
+     * Who settled it.
+     */
+    settled_by: string | null;
+    /**
+     * Why it came to no result.
+     */
+    reason: string | null;
+    /**
+     * When it waits no longer; null: it waits on.
+     */
+    deadline: string | null;
+    /**
+     * Who has claimed it last.
+     */
+    claimant: string | null;
+    /**
+     * When that claim lapses, or has lapsed.
+     */
+    claimed_until: string | null;
+    /**
+     * Null for a call that needs none.
+     */
+    approval: CallApproval | null;
+};
+
+export type PageStoredToolCall = {
+    items: Array<StoredToolCall>;
+    /**
+     * How many there are in all.
+     */
+    total: number;
+    /**
+     * The page's number, from 1.
+     */
+    page: number;
+};
+
+export type CallClaim = {
+    /**
+     * Who runs the call: the same name again prolongs the claim.
+     */
+    claimant: string;
+    /**
+     * Seconds until the claim lapses. 0 gives the call back.
+     */
+    lease_s: number;
+};
+
+export type ClaimedCall = {
+    /**
+     * When the claim lapses; null: it is given back.
+     */
+    claimed_until: string | null;
+};
+
 export type ShareLink = {
     /**
      * Anybody who has it can read the session's events and status.
@@ -1087,6 +1188,28 @@ export type SharedSession = {
      * Where its events are, in pages.
      */
     events_url: string;
+};
+
+export type NewSessionToken = {
+    /**
+     * Tools of the session whose calls the token may answer. Absent: all; an empty list: it only reads.
+     */
+    tools?: Array<string>;
+    /**
+     * Seconds until the token ends.
+     */
+    expires_in_s: number;
+};
+
+export type SessionToken = {
+    /**
+     * The token, to be sent as a bearer key is. It is shown this once.
+     */
+    token: string;
+    /**
+     * When it ends: at the latest with the key that made it.
+     */
+    expires_at: string;
 };
 
 export type Feedback = {
@@ -1401,6 +1524,10 @@ export type ListSessionsErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * The request has a fault; `loc` says where.
      */
     422: HttpValidationError;
@@ -1443,6 +1570,10 @@ export type CreateSessionErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -1502,6 +1633,10 @@ export type CancelSessionErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -1547,6 +1682,10 @@ export type GetSessionErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -1724,6 +1863,10 @@ export type ListSessionEventsErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -1770,9 +1913,17 @@ export type SendMessageErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */
@@ -1821,6 +1972,10 @@ export type SubmitToolResultsErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -1880,6 +2035,10 @@ export type ListSessionToolsErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -1908,6 +2067,135 @@ export type ListSessionToolsResponses = {
 
 export type ListSessionToolsResponse = ListSessionToolsResponses[keyof ListSessionToolsResponses];
 
+export type ListToolCallsData = {
+    body?: never;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The page's number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        size?: number;
+        /**
+         * Only calls in this state.
+         */
+        state?: 'awaiting_approval' | 'pending' | 'answered' | 'denied' | 'timed_out' | 'withdrawn' | 'refused';
+    };
+    url: '/api/v2/sessions/{id}/tool_calls';
+};
+
+export type ListToolCallsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListToolCallsError = ListToolCallsErrors[keyof ListToolCallsErrors];
+
+export type ListToolCallsResponses = {
+    /**
+     * Success.
+     */
+    200: PageStoredToolCall;
+};
+
+export type ListToolCallsResponse = ListToolCallsResponses[keyof ListToolCallsResponses];
+
+export type ClaimToolCallData = {
+    body: CallClaim;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+        /**
+         * The call's id.
+         */
+        call_id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tool_calls/{call_id}/claim';
+};
+
+export type ClaimToolCallErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ClaimToolCallError = ClaimToolCallErrors[keyof ClaimToolCallErrors];
+
+export type ClaimToolCallResponses = {
+    /**
+     * Success.
+     */
+    200: ClaimedCall;
+};
+
+export type ClaimToolCallResponse = ClaimToolCallResponses[keyof ClaimToolCallResponses];
+
 export type PauseSessionData = {
     body?: never;
     path: {
@@ -1925,6 +2213,10 @@ export type PauseSessionErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -1974,6 +2266,10 @@ export type ResumeSessionErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -2022,6 +2318,10 @@ export type ForceAnswerErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -2065,6 +2365,10 @@ export type GetSessionQuotaErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * The request has a fault; `loc` says where.
      */
     422: HttpValidationError;
@@ -2106,6 +2410,10 @@ export type UnshareSessionErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -2153,9 +2461,17 @@ export type ShareSessionErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
     /**
      * The request has a fault; `loc` says where.
      */
@@ -2181,6 +2497,68 @@ export type ShareSessionResponses = {
 
 export type ShareSessionResponse = ShareSessionResponses[keyof ShareSessionResponses];
 
+export type CreateSessionTokenData = {
+    body: NewSessionToken;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tokens';
+};
+
+export type CreateSessionTokenErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type CreateSessionTokenError = CreateSessionTokenErrors[keyof CreateSessionTokenErrors];
+
+export type CreateSessionTokenResponses = {
+    /**
+     * Success.
+     */
+    201: SessionToken;
+};
+
+export type CreateSessionTokenResponse = CreateSessionTokenResponses[keyof CreateSessionTokenResponses];
+
 export type ListSessionFeedbackData = {
     body?: never;
     path: {
@@ -2198,6 +2576,10 @@ export type ListSessionFeedbackErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -2245,9 +2627,17 @@ export type SubmitSessionFeedbackErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */
@@ -2303,9 +2693,17 @@ export type SubmitEventFeedbackErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */
@@ -2502,6 +2900,10 @@ export type ListAgentsErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * The request has a fault; `loc` says where.
      */
     422: HttpValidationError;
@@ -2538,6 +2940,10 @@ export type CreateAgentErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * The state does not allow it; `code` says which.
      */
@@ -2592,6 +2998,10 @@ export type DeleteAgentErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -2648,6 +3058,10 @@ export type GetAgentErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -2693,6 +3107,10 @@ export type UpdateAgentErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */
@@ -2752,6 +3170,10 @@ export type ReplaceAgentErrors = {
      */
     401: ErrorReply;
     /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
      * No such thing in this organization.
      */
     404: ErrorReply;
@@ -2804,6 +3226,10 @@ export type CheckToolsErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * The body is over 10,000,000 bytes.
      */
@@ -2863,7 +3289,7 @@ export type ListKeysErrors = {
      */
     401: ErrorReply;
     /**
-     * The API key is not an admin key.
+     * The session token may not do this, or an admin key is needed; `code` says which.
      */
     403: ErrorReply;
     /**
@@ -2904,7 +3330,7 @@ export type CreateKeyErrors = {
      */
     401: ErrorReply;
     /**
-     * The API key is not an admin key.
+     * The session token may not do this, or an admin key is needed; `code` says which.
      */
     403: ErrorReply;
     /**
@@ -2957,6 +3383,10 @@ export type RevokeKeyErrors = {
      * The API key is missing or unknown.
      */
     401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
     /**
      * No such thing in this organization.
      */

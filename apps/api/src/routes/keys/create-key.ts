@@ -16,7 +16,7 @@ export function createKeyRoute(app: App, { engine }: ApiContext): void {
       summary: "Make an API key",
       description: "Takes an admin key. The new key is in this reply alone.",
       body: ref(NewApiKey),
-      response: { 201: ref(CreatedApiKey), ...errorsOfBody(403) },
+      response: { 201: ref(CreatedApiKey), ...errorsOfBody() },
     },
     async handler(request, reply) {
       const { organization, name, user, expires_days, admin } = request.body;

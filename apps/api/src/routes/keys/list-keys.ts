@@ -25,7 +25,7 @@ export function listKeysRoute(app: App, { engine }: ApiContext): void {
       summary: "List API keys",
       description: "Takes an admin key. Expired and revoked keys stay in the list.",
       querystring: Query,
-      response: { 200: ref(KeyPage), ...errorsOf(403) },
+      response: { 200: ref(KeyPage), ...errorsOf() },
     },
     async handler({ query }) {
       const { items, total } = await listApiKeys(engine, {

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
+import { timeLeftMs } from "@tandem/engine/domain/session-tokens";
 import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import { createChangesReader } from "@tandem/engine/queries/changes-reader";
 import type { FastifyReply } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
-import { errorsOf, noContent } from "../../schemas/errors.ts";
+import { errorsOfReading, noContent } from "../../schemas/errors.ts";
 import { SessionParams } from "../../schemas/params.ts";
 import { SessionChanges, toTime } from "../../schemas/sessions.ts";
 import { nullable, ref } from "../../schemas/typebox.ts";
@@ -38,6 +39,7 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
   app.route({
     method: "GET",
     url: "/api/v2/sessions/:id/changes",
+    config: { sessionToken: true },
     schema: {
       operationId: "getSessionChanges",
       tags: ["sessions"],
@@ -50,7 +52,7 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
       response: {
         200: ref(SessionChanges),
         204: noContent("Nothing is new."),
-        ...errorsOf(404),
+        ...errorsOfReading(404),
       },
     },
     async handler(request, reply) {
@@ -72,7 +74,8 @@ export function getSessionChangesRoute(app: App, { engine, waiters }: ApiContext
         waiters,
         sessionId: key.sessionId,
         cursor: fromIndex,
-        timeoutMs: waitS * 1_000,
+        // A poll does not outlive its token.
+        timeoutMs: Math.min(waitS * 1_000, timeLeftMs(principalOf(request))),
         read,
         response: reply.raw,
       });

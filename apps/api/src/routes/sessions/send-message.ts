@@ -22,7 +22,7 @@ export function sendMessageRoute(app: App, { engine }: ApiContext): void {
         "again; 429 when it finds no free slot and does not queue.",
       params: SessionParams,
       body: Type.Union([ref(UserMessageEvent), ref(UserMessageBatch)]),
-      response: { 202: noContent("The messages are stored."), ...errorsOfBody(404) },
+      response: { 202: noContent("The messages are stored."), ...errorsOfBody(404, 409) },
     },
     async handler(request, reply) {
       await sendMessages(engine, {

@@ -19,7 +19,7 @@ export function shareSessionRoute(app: App, { engine, publicUrl }: ApiContext): 
         "Whoever has the link can read the session's events and status without a key, and nothing else. Sharing again " +
         "gives the same link.",
       params: SessionParams,
-      response: { 200: ref(ShareLink), ...errorsOf(404) },
+      response: { 200: ref(ShareLink), ...errorsOf(404, 409) },
     },
     async handler(request) {
       const { organizationId } = principalOf(request);

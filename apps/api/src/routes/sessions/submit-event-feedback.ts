@@ -18,7 +18,7 @@ export function submitEventFeedbackRoute(app: App, { engine }: ApiContext): void
         "of this index.",
       params: EventParams,
       body: ref(Feedback),
-      response: { 204: noContent("The feedback is stored."), ...errorsOfBody(404) },
+      response: { 204: noContent("The feedback is stored."), ...errorsOfBody(404, 409) },
     },
     async handler(request, reply) {
       const { success, message = null } = request.body;

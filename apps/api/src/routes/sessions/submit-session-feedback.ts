@@ -18,7 +18,7 @@ export function submitSessionFeedbackRoute(app: App, { engine }: ApiContext): vo
         "In any state. It replaces what the same user said before, and changes nothing of the session.",
       params: SessionParams,
       body: ref(Feedback),
-      response: { 204: noContent("The feedback is stored."), ...errorsOfBody(404) },
+      response: { 204: noContent("The feedback is stored."), ...errorsOfBody(404, 409) },
     },
     async handler(request, reply) {
       const { success, message = null } = request.body;

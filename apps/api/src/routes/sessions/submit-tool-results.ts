@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
 import { invalidRequest } from "@tandem/engine/domain/errors";
+import { refuseTools } from "@tandem/engine/domain/session-tokens";
 import type { PostedResult } from "@tandem/engine/domain/tool-results";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfBody } from "../../schemas/errors.ts";
@@ -22,6 +23,7 @@ export function submitToolResultsRoute(app: App, { engine }: ApiContext): void {
   app.route({
     method: "POST",
     url: "/api/v2/sessions/:id/tool_results",
+    config: { sessionToken: true },
     schema: {
       operationId: "submitToolResults",
       tags: ["sessions"],
@@ -36,6 +38,11 @@ export function submitToolResultsRoute(app: App, { engine }: ApiContext): void {
     },
     async handler(request, reply) {
       const { entries, locOf } = toEntries(request.body);
+      // By the names that are posted: one that is not its call's is refused as well, before anything is written.
+      refuseTools(
+        principalOf(request).scope,
+        entries.map(({ tool_req }) => tool_req.tool_name),
+      );
       const receipt = await submitToolResults(engine, {
         organizationId: principalOf(request).organizationId,
         sessionId: request.params.id,

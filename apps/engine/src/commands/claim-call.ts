@@ -1,0 +1,65 @@
+import { TandemError } from "../domain/errors.ts";
+import type { SessionKey } from "../domain/ids.ts";
+import { isTerminal } from "../domain/session-state.ts";
+import { refuseTools, type TokenScope } from "../domain/session-tokens.ts";
+import type { Engine } from "../engine.ts";
+import { type ClaimOutcome, type FoundCall, writeClaim } from "../postgres/call-claims.ts";
+import { refuseMissing } from "./change-session.ts";
+
+/** Who wants to run a call, and for how long. */
+export interface ClaimRequest extends SessionKey {
+  callId: string;
+  claimant: string;
+  /** Seconds from now; 0 gives the call back. */
+  leaseS: number;
+  /** Of a session token: it claims calls of its tools alone. */
+  scope?: TokenScope | undefined;
+}
+
+/**
+ * Claims a pending call, so that no other claimant runs it too. The same claimant again prolongs its claim; one that has
+ * lapsed is anybody's. Nothing else changes: results are taken from whoever posts them.
+ *
+ * @returns when the claim lapses; null once it is given back
+ * @throws {TandemError} `session_not_found`, `session_finished`, `call_not_found`, `token_scope`, `approval_required`,
+ *   `call_not_pending` with the call's state, or `call_claimed` with its claimant; then nothing has changed
+ */
+export async function claimCall(engine: Engine, request: ClaimRequest): Promise<Date | null> {
+  const { scope, ...claim } = request;
+  for (;;) {
+    const outcome = await writeClaim(engine.pool, { ...claim, tools: scope?.tools ?? null });
+    if (!outcome) return refuseMissing(request);
+    if (outcome.isWritten) return outcome.claimedUntil;
+    refuseUnclaimable(request, outcome);
+    // Free as it was read, and taken since: the next look sees by whom, or that it is free again.
+  }
+}
+
+function refuseUnclaimable(
+  { sessionId, callId, claimant, scope }: ClaimRequest,
+  outcome: ClaimOutcome,
+): void {
+  const { sessionStatus: status, call } = outcome;
+  if (isTerminal(status)) {
+    const ended = `Session ${sessionId} has ended (${status}); its calls can be claimed no more.`;
+    throw new TandemError("session_finished", ended);
+  }
+  if (!call) throw new TandemError("call_not_found", `Session ${sessionId} has no tool call ${callId}.`);
+  refuseTools(scope, [call.toolName]);
+  if (call.state === "awaiting_approval")
+    throw new TandemError("approval_required", `Call ${callId} waits for an approval; it runs after that.`);
+  if (call.state !== "pending") {
+    const settled = `Call ${callId} is settled (${call.state}); nobody needs to run it.`;
+    throw new TandemError("call_not_pending", settled, { extra: { state: call.state } });
+  }
+  if (call.claimant !== claimant) refuseHeld(callId, call);
+}
+
+function refuseHeld(callId: string, { claimant, heldUntil, leftMs }: FoundCall): void {
+  if (heldUntil === null || leftMs === null || leftMs <= 0) return;
+  const until = heldUntil.toISOString();
+  throw new TandemError("call_claimed", `Call ${callId} is claimed by ${claimant} until ${until}.`, {
+    extra: { claimant, claimed_until: until },
+    retryAfterMs: leftMs,
+  });
+}

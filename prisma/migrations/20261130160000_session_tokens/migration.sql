@@ -1,0 +1,24 @@
+-- Tokens that are good for one session. A token ends with its session, and with the key that made it.
+CREATE TABLE session_tokens (
+  id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  session_id  uuid NOT NULL REFERENCES sessions (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  api_key_id  uuid NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  token_hash  bytea NOT NULL,
+  -- Whose calls may be answered, by name; null: those of all tools.
+  tools       json,
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  expires_at  timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX session_tokens_token_hash_key ON session_tokens (token_hash);
+CREATE INDEX session_tokens_session_id_idx ON session_tokens (session_id);
+CREATE INDEX session_tokens_api_key_id_idx ON session_tokens (api_key_id);
+CREATE INDEX session_tokens_expires_at_idx ON session_tokens (expires_at);
+
+-- Ephemeral sessions: what remains of the request when the content is removed, written with the session, so that nothing
+-- has to be read for it. Null: nothing is removed. The moment follows from the end, by the index: no statement that ends or
+-- restarts a session can forget it, and the table need not be written anew for a column that says it.
+ALTER TABLE sessions
+  ADD COLUMN lasting_request json,
+  ADD COLUMN purged_at timestamptz;
+CREATE INDEX sessions_purge_idx ON sessions (finished_at)
+  WHERE lasting_request IS NOT NULL AND purged_at IS NULL AND finished_at IS NOT NULL;
