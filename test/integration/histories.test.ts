@@ -6,7 +6,7 @@ import type { Principal } from "@tandem/engine/domain/api-keys";
 import { TandemError } from "@tandem/engine/domain/errors";
 import type { Receipt } from "@tandem/engine/domain/tool-results";
 import type { ToolRequest } from "@tandem/engine/domain/tools";
-import { readPendingCalls, toToolRequest } from "@tandem/engine/postgres/tool-calls";
+import { readOpenCalls, toToolRequest } from "@tandem/engine/postgres/tool-calls";
 import { buildPrompt } from "@tandem/worker/agent/build-prompt";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -82,7 +82,13 @@ describe("a history of calls and results", () => {
     }));
     const { organizationId } = principal;
     try {
-      return await submitToolResults(bare.engine, { organizationId, sessionId, entries, locOf: () => [] });
+      return await submitToolResults(bare.engine, {
+        organizationId,
+        sessionId,
+        entries,
+        userName: "tester",
+        locOf: () => [],
+      });
     } catch (error) {
       if (!(error instanceof TandemError) || error.code !== "result_conflict") throw error;
       return { receipts: error.extra.receipts as unknown as Receipt[], resumed: false };
@@ -93,7 +99,7 @@ describe("a history of calls and results", () => {
     const step = await claim(sessionId);
     if (!step) throw new Error("The step is not due.");
     await finishWith(bare.engine, step, { calls: said, text: "Let me see." });
-    const calls = (await readPendingCalls(bare.engine.pool as never, sessionId)).map(toToolRequest);
+    const calls = (await readOpenCalls(bare.engine.pool as never, sessionId)).map(toToolRequest);
     const accepted = new Map<string, string>();
     let resumes = 0;
     const postAll = async (bodies: Entry[][]) => {

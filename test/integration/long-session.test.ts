@@ -76,7 +76,7 @@ it("a session of 500 steps stays linear", async () => {
       output_artifact_path: null,
     } as const;
     await submitToolResults(engine, {
-      ...{ organizationId, sessionId, locOf: () => [] },
+      ...{ organizationId, sessionId, userName: "tester", locOf: () => [] },
       entries: [{ ...posted, tool_req: { tool_name: "look", args: { n }, id: call?.id ?? null } }],
     });
     return { sentBytes: readSent() - sentBefore, writeMs: performance.now() - startedAt };

@@ -56,6 +56,7 @@ const submit = (id: string, toolName: string) =>
   submitToolResults(bare.engine, {
     ...key(),
     locOf: () => ["body"],
+    userName: "tester",
     entries: [
       {
         kind: "tool_result",

@@ -107,6 +107,7 @@ export const post = (words: string, toEntries: (session: ModelSession) => Posted
       ...keyOf(walk, session),
       entries: toEntries(at).map((entry) => toPostedResult(entry, at, ids)),
       locOf: (index) => ["body", "results", index],
+      userName: "tester",
     });
     return { receipts: receipts.map(({ status }) => status), resumed };
   },

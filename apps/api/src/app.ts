@@ -48,9 +48,12 @@ import { listSessionToolsRoute } from "./routes/sessions/list-session-tools.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { listToolCallsRoute } from "./routes/sessions/list-tool-calls.ts";
 import { pauseSessionRoute } from "./routes/sessions/pause-session.ts";
+import { replaceSessionToolsRoute } from "./routes/sessions/replace-session-tools.ts";
+import { reportProgressRoute } from "./routes/sessions/report-progress.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
 import { shareSessionRoute } from "./routes/sessions/share-session.ts";
+import { submitApprovalsRoute } from "./routes/sessions/submit-approvals.ts";
 import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedback.ts";
 import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
@@ -68,9 +71,12 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
+  submitApprovalsRoute,
   listSessionToolsRoute,
+  replaceSessionToolsRoute,
   listToolCallsRoute,
   claimToolCallRoute,
+  reportProgressRoute,
   pauseSessionRoute,
   resumeSessionRoute,
   forceAnswerRoute,

@@ -142,7 +142,7 @@ async function takeTurn(
   if (stop) return { ...stop, errorCode: "no_answer", retryInMs: null };
   try {
     const { session } = step;
-    const history = { events, tools: readToolHistory(session.tools, events, runIndexOf(session)) };
+    const history = { events, tools: readToolHistory(session.tools, events, session.runIndex) };
     const reply = callModel(context, session, history, abort);
     return toEffects(session, history, await context.watch.request(reply, abort));
   } catch (error) {
@@ -160,11 +160,6 @@ async function takeTurn(
 }
 
 const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no model takes as much.";
-
-/** The first event of the run. */
-function runIndexOf(session: ClaimedStep["session"] & { runIndex?: number }): number {
-  return session.runIndex ?? 0;
-}
 
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };

@@ -24,6 +24,8 @@ const HTTP_STATUS = {
   idempotency_in_flight: 409,
   session_deleted: 409,
   call_claimed: 409,
+  approval_conflict: 409,
+  calls_pending: 409,
   call_not_pending: 409,
   approval_required: 409,
   content_removed: 409,

@@ -1,8 +1,9 @@
 // The events of a history, as the reference has them, and ours. Replies carry them as they were stored.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ANSWER_OUTCOMES } from "@tandem/engine/domain/events";
+import { DECISIONS } from "@tandem/engine/domain/tools";
 import { ImageContent } from "./messages.ts";
-import { ToolCall } from "./tool-results.ts";
+import { PendingApproval, PendingToolCall, ToolCall } from "./tool-results.ts";
 import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 const open = { additionalProperties: true } as const;
@@ -120,9 +121,12 @@ export const ActiveStateChangeEvent = typed(
   "ActiveStateChangeEvent",
   Type.Object(
     {
-      state: stringEnum(["running", "idle", "awaiting_tool_results"] as const),
+      state: stringEnum(["running", "idle", "awaiting_tool_results", "awaiting_approval"] as const),
       pending_tool_calls: Type.Optional(
-        nullable(Type.Array(ref(ToolCall)), { description: "Every call that waits for the caller." }),
+        nullable(Type.Array(ref(PendingToolCall)), { description: "Every call that waits for the caller." }),
+      ),
+      pending_approvals: Type.Optional(
+        Type.Array(ref(PendingApproval), { description: "Every call that waits for an approval." }),
       ),
     },
     open,
@@ -166,11 +170,40 @@ export const ToolCallCancelledEvent = typed(
   Type.Object(
     {
       tool_req: ref(ToolCall),
-      reason: Type.String({ description: "`cancelled`, `force_answer` or `max_time`." }),
+      reason: Type.String({
+        description: "`cancelled`, `force_answer`, `max_time`, `timed_out` or `session_failed`.",
+      }),
     },
     open,
   ),
   "A call was withdrawn: its handler can stop.",
+);
+export const ToolCallProgressEvent = typed(
+  "ToolCallProgressEvent",
+  Type.Object(
+    {
+      tool_req: ref(ToolCall),
+      progress: anyJson("What the caller's handler said."),
+      deadline: nullable(timestamp(), { description: "The call's new deadline." }),
+    },
+    open,
+  ),
+  "A caller's handler told how far it is.",
+);
+export const ToolApprovalEvent = typed(
+  "ToolApprovalEvent",
+  Type.Object(
+    {
+      tool_req: ref(ToolCall),
+      decision: stringEnum(DECISIONS),
+      message: nullable(Type.String()),
+      remember: Type.Boolean({ description: "Whether it counts for all later calls of the tool." }),
+      edited: Type.Boolean({ description: "Whether the arguments are others than those the model gave." }),
+      decided_by: nullable(Type.String(), { description: "Null when nobody decided in time." }),
+    },
+    open,
+  ),
+  "It was decided whether a call may run.",
 );
 
 const typedEvents = [
@@ -185,6 +218,8 @@ const typedEvents = [
   AgentErrorEvent,
   LateToolResultEvent,
   ToolCallCancelledEvent,
+  ToolCallProgressEvent,
+  ToolApprovalEvent,
 ];
 
 export const SessionEvent = Type.Union(

@@ -1,5 +1,6 @@
 // Every named schema, in the order in which they refer to each other.
 import { agentSchemas, StoredAgent } from "./agents.ts";
+import { approvalSchemas } from "./approvals.ts";
 import { errorSchemas } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
 import { feedbackSchemas } from "./feedback.ts";
@@ -27,6 +28,7 @@ export const namedSchemas = [
   ...eventSchemas,
   ...sessionSchemas,
   ...toolCallSchemas,
+  ...approvalSchemas,
   ...sharingSchemas,
   ...sessionTokenSchemas,
   ...feedbackSchemas,

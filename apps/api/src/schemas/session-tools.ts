@@ -24,9 +24,14 @@ export const SessionToolList = Type.Object(
   { $id: "SessionToolList" },
 );
 
+export const ToolReplacement = Type.Object(
+  { tools: Type.Array(ref(ToolDefinition), { description: "All of the caller's tools." }) },
+  { $id: "ToolReplacement", additionalProperties: false },
+);
+
 /** A tool in the wire's shape. */
 export function toSessionTool({ tool, source, isOffered }: ListedTool): Static<typeof SessionTool> {
   return { ...tool, source, offered: isOffered };
 }
 
-export const sessionToolSchemas = [SessionTool, SessionToolList];
+export const sessionToolSchemas = [SessionTool, SessionToolList, ToolReplacement];

@@ -23,7 +23,7 @@ export const WaitingOn = Type.Object(
       description:
         "`slot`: the organization has no free one. `worker`: a step is due and no worker has taken it yet. `model`: a " +
         "worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: " +
-        "calls wait for the caller. `message`: the session has answered and is open. `resume`: it is paused.",
+        "calls wait for the caller. `approval`: calls wait for a decision. `message`: the session has answered and is open. `resume`: it is paused.",
     }),
     since: timestamp(),
     deadline: nullable(timestamp(), { description: "When something happens by itself, if it does." }),

@@ -4,7 +4,7 @@ import { CALL_STATES } from "@tandem/engine/domain/call-states";
 import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
 import type { CallRow } from "@tandem/engine/postgres/read-call-page";
 import { page, toTime } from "./sessions.ts";
-import { nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
+import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 export const ToolCallState = stringEnum(CALL_STATES, {
   $id: "ToolCallState",
@@ -105,7 +105,21 @@ function toApproval(row: CallRow): Static<typeof CallApproval> | null {
   };
 }
 
+export const CallProgress = Type.Object(
+  { progress: anyJson("What the handler says: any JSON.") },
+  { $id: "CallProgress", examples: [{ progress: { done: 3, of: 10 } }] },
+);
+
+export const CallProgressReceipt = Type.Object(
+  {
+    deadline: nullable(timestamp(), { description: "The call's new deadline; null: it may wait for ever." }),
+  },
+  { $id: "CallProgressReceipt" },
+);
+
 export const toolCallSchemas = [
+  CallProgress,
+  CallProgressReceipt,
   ToolCallState,
   CallApproval,
   StoredToolCall,

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { PostedResult } from "@tandem/engine/domain/tool-results";
-import { anyJson, nullable, openObject, ref, stringEnum } from "./typebox.ts";
+import { type PostedResult, RECEIPT_STATUSES } from "@tandem/engine/domain/tool-results";
+import { APPROVAL_REASONS, CAPABILITIES } from "@tandem/engine/domain/tools";
+import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 export const ToolRequest = Type.Object(
   {
@@ -19,6 +20,32 @@ export const ToolCall = Type.Object(
     id: Type.String({ description: "The call's id: unique, and the same wherever the call shows." }),
   },
   { $id: "ToolCall" },
+);
+
+const openCall = {
+  tool_name: Type.String(),
+  args: openObject("The arguments."),
+  id: Type.String({ description: "The call's id." }),
+  // Absent in events that older versions wrote.
+  deadline: Type.Optional(
+    nullable(timestamp(), { description: "When the call waits no longer; null: it may wait for ever." }),
+  ),
+  capability: Type.Optional(stringEnum(CAPABILITIES)),
+};
+
+/** A call that waits for its result. */
+export const PendingToolCall = Type.Object(openCall, { $id: "PendingToolCall" });
+
+/** A call that waits for an approval. */
+export const PendingApproval = Type.Object(
+  {
+    ...openCall,
+    reason: stringEnum(APPROVAL_REASONS, {
+      description:
+        "Why it needs one: its `tool` says so, or the agent says so of tools that are an `actuator`, or of all (`agent`).",
+    }),
+  },
+  { $id: "PendingApproval" },
 );
 
 export const ToolResultEvent = Type.Object(
@@ -65,10 +92,11 @@ export const ToolResultBatch = Type.Object(
 export const Receipt = Type.Object(
   {
     id: nullable(Type.String(), { description: "The call that the entry was for." }),
-    status: stringEnum(["accepted", "duplicate", "conflict", "late", "unknown"] as const, {
+    status: stringEnum(RECEIPT_STATUSES, {
       description:
         "`accepted`: it settled its call. `duplicate`: the same answer was there. `conflict`: another answer was " +
-        "there. `late`: the call had been withdrawn. `unknown`: no such call.",
+        "there. `late`: the call had been withdrawn, or its time was over. `unknown`: no such call. " +
+        "`approval_required`: the call waits for an approval.",
     }),
   },
   { $id: "Receipt" },
@@ -78,6 +106,9 @@ export const ToolResultsReceipt = Type.Object(
   {
     receipts: Type.Array(ref(Receipt), { description: "One per entry, in order." }),
     pending: Type.Array(Type.String(), { description: "Ids of the calls that still wait." }),
+    pending_approvals: Type.Optional(
+      Type.Array(Type.String(), { description: "Ids of the calls that wait for an approval, if any does." }),
+    ),
     resumed: Type.Boolean({
       description: "Whether this body settled the last call, so that the session goes on.",
     }),
@@ -109,6 +140,8 @@ function isErrorEvent(entry: Entry): entry is Static<typeof ErrorEvent> {
 export const toolResultSchemas = [
   ToolRequest,
   ToolCall,
+  PendingToolCall,
+  PendingApproval,
   ToolResultEvent,
   ErrorEvent,
   ToolResultBatch,

@@ -76,6 +76,14 @@ export function findStoredAgentFaults(agent: AgentDefinition, loc: (string | num
   return faults.length > 0 ? faults : findProviderFaults(agent, agent.model ?? "", loc);
 }
 
+/** What is wrong with tools that are to replace those of a session. `tool_choice` is for a first step, and may name none. */
+export function findReplacementFaults(agent: AgentDefinition): Fault[] {
+  const faults = findToolFaults(agent.tools ?? [], ["body", "tools"]);
+  if (faults.length > 0) return faults;
+  const settingFaults = findSettingFaults({ ...agent, tool_choice: null }, ["body", "tools"]);
+  return [...findProviderFaults({ tools: agent.tools ?? [] }, agent.model ?? "", ["body"]), ...settingFaults];
+}
+
 /** What is wrong with an agent's tools, environments and answer format, whatever its model. */
 function findAgentFaults(agent: AgentDefinition, loc: (string | number)[]): Fault[] {
   const faults = [

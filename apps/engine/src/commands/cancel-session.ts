@@ -18,13 +18,14 @@ export async function cancelSession(engine: Engine, key: SessionKey): Promise<vo
   const change = await changeSession(engine, key, async (tx, session) => {
     const status = nextStatus(session, "cancelled");
     if (status === "refused") return null;
-    const withdrawals = await withdrawCalls(tx, session.id, "cancelled");
+    const { events: withdrawals, changedCalls } = await withdrawCalls(tx, session.id, "cancelled");
     // What was said and not yet taken up stays in the history, in sight of whoever starts the session again.
     const unheard = await readMessages(tx, session.id);
     const said = unheard.map(({ message }) => messageEvent(message));
     return updateSession(tx, session, {
       patch: { status, reason: "cancelled" },
       events: [...withdrawals, ...said, agentCompletion("stopped")],
+      changedCalls,
       takenMessages: unheard.map(({ id }) => id),
       due: "not",
       releaseLease: true,

@@ -43,11 +43,13 @@ export interface ClaimedStep {
 export async function claimStep(engine: Engine, claim: Claim): Promise<ClaimedStep | null> {
   const due = await claimPlainStep(engine.pool, { ...claim, maxClaims: MAX_CLAIMS });
   if (!due) return null;
+  const receivedMs = performance.now();
   const claimed = (await claimUnlocked(engine, claim, due)) ?? (await claimLocked(engine, claim));
   if (!claimed) return null;
   if (claimed.change) await announceAndAdmit(engine, claimed.change);
-  const { session, history } = claimed;
-  if (!session) return null;
+  const { history } = claimed;
+  if (!claimed.session) return null;
+  const session = { ...claimed.session, receivedMs };
   return { session, events: history ?? (await readHistory(engine, session)) };
 }
 
@@ -102,7 +104,10 @@ function toStart(session: ClaimedSessionRow, waiting: readonly WaitingMessage[])
   const events = isStart ? startEvents(session, messages) : messages;
   if (events.length === 0) return null;
   return {
-    patch: { status: mustMove(session, "step_claimed") },
+    patch: {
+      status: mustMove(session, "step_claimed"),
+      ...(isStart ? { runIndex: session.nextIndex } : {}),
+    },
     events,
     takenMessages: waiting.map(({ id }) => id),
     due: "unchanged",

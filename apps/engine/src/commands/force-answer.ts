@@ -1,5 +1,6 @@
 import { flowEvent, stateRunning } from "../domain/events.ts";
 import type { SessionKey } from "../domain/ids.ts";
+import { isAwaiting } from "../domain/session-state.ts";
 import { announce, type Engine } from "../engine.ts";
 import { updateSession } from "../postgres/update-session.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
@@ -18,12 +19,13 @@ export async function forceAnswer(engine: Engine, key: SessionKey): Promise<void
     refuseFinished(session, "cannot be asked for an answer");
     const active = activeStatus(session);
     if (active === "idle" || session.lastStep !== null) return null;
-    const withdrawals = await withdrawCalls(tx, session.id, "force_answer");
-    const isAwaiting = active === "awaiting_tool_results";
+    const { events: withdrawals, changedCalls } = await withdrawCalls(tx, session.id, "force_answer");
+    const wasAwaiting = isAwaiting(active);
     return updateSession(tx, session, {
       patch: { lastStep: "force_answer", ...moveActive(session, "answer_forced") },
-      events: [flowEvent("force_answer", "user"), ...withdrawals, ...(isAwaiting ? [stateRunning()] : [])],
-      due: isAwaiting && session.status !== "paused" ? "now" : "unchanged",
+      events: [flowEvent("force_answer", "user"), ...withdrawals, ...(wasAwaiting ? [stateRunning()] : [])],
+      changedCalls,
+      due: wasAwaiting && session.status !== "paused" ? "now" : "unchanged",
     });
   });
   if (change) await announce(engine, change);

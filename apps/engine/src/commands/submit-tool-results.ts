@@ -1,12 +1,8 @@
 import { TandemError } from "../domain/errors.ts";
-import {
-  errorEvent,
-  lateToolResult,
-  type NewEvent,
-  stateAwaitingToolResults,
-  stateRunning,
-  toolResult,
-} from "../domain/events.ts";
+import { errorEvent, lateToolResult, type NewEvent, toolResult } from "../domain/events.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { OpenCall } from "../domain/plan-calls.ts";
+import { isCut } from "../domain/tool-result-forms.ts";
 import {
   judgeResults,
   type PostedResult,
@@ -14,29 +10,32 @@ import {
   type Settlement,
   type Verdict,
 } from "../domain/tool-results.ts";
-import type { ToolRequest } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
+import type { HashedCall } from "../postgres/call-changes.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import {
+  pickOpen,
   readSessionWithCalls,
   readToolCalls,
   type ToolCallRow,
   toToolRequest,
 } from "../postgres/tool-calls.ts";
 import {
-  type HashedCall,
   type SessionChange,
   type SessionUpdate,
   updateSession,
   updateUnchanged,
 } from "../postgres/update-session.ts";
 import { changeSession, refuseFinished, refuseMissing } from "./change-session.ts";
-import { moveActive } from "./pause-session.ts";
+import { toSettled } from "./settle-calls.ts";
 
 /** The answer to a body of results: one receipt per entry, the calls that remain, and whether the session goes on. */
 export interface SubmitReceipt {
   receipts: Receipt[];
+  /** Calls that wait for a result. */
   pending: string[];
+  /** Calls that wait for an approval; absent when none does. */
+  pending_approvals?: string[];
   resumed: boolean;
 }
 
@@ -44,6 +43,8 @@ export interface SubmitReceipt {
 export interface SubmittedResults {
   organizationId: string;
   sessionId: string;
+  /** Whose key it came with. */
+  userName: string;
   entries: PostedResult[];
   locOf: (index: number) => (string | number)[];
 }
@@ -53,8 +54,8 @@ export interface SubmittedResults {
  * the last pending call is settled, the next step is due, exactly once: whatever was decided on a state that has
  * changed meanwhile is not written, and is decided anew under the row's lock.
  *
- * @throws {TandemError} `session_not_found`, `session_finished`, `calls_unknown`, `result_conflict`, or
- *   `invalid_request` with the place of each fault; in all of these no call was settled
+ * @throws {TandemError} `session_not_found`, `session_finished`, `calls_unknown`, `result_conflict`,
+ *   `approval_required`, or `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
   const { receipt, change } = (await submitUnlocked(engine, input)) ?? (await submitLocked(engine, input));
@@ -88,7 +89,7 @@ async function submitLocked(engine: Engine, input: SubmittedResults): Promise<Su
 }
 
 function decide(
-  { entries, locOf }: SubmittedResults,
+  { entries, locOf, userName }: SubmittedResults,
   session: SessionRow,
   calls: readonly ToolCallRow[],
 ): { receipt: SubmitReceipt; update: SessionUpdate | null } {
@@ -96,25 +97,37 @@ function decide(
   const verdict = judgeResults(entries, calls.map(toKnownCall), locOf);
   refuseFaults(verdict);
   const remaining = remainingCalls(calls, verdict);
-  const update = toUpdate(session, verdict, remaining);
+  const written = toUpdate(session, { verdict, remaining, calls });
+  const update = written && { ...written, answeredBy: userName };
+  const idsOf = (state: OpenCall["state"]) =>
+    remaining.filter((call) => call.state === state).map(({ request }) => request.id);
+  const approvals = idsOf("awaiting_approval");
   const receipt = {
     receipts: verdict.receipts,
-    pending: remaining.map((call) => call.id),
+    pending: idsOf("pending"),
+    ...(approvals.length > 0 ? { pending_approvals: approvals } : {}),
     resumed: update?.due === "now",
   };
   return { receipt, update };
 }
 
 /** A paused session takes results too; it goes on when it is resumed. */
-function toUpdate(session: SessionRow, verdict: Verdict, remaining: ToolRequest[]): SessionUpdate | null {
-  const events = toEvents(verdict, remaining);
-  if (events.length === 0) return null;
+function toUpdate(
+  session: SessionRow,
+  settled: { verdict: Verdict; remaining: readonly OpenCall[]; calls: readonly ToolCallRow[] },
+): SessionUpdate | null {
+  const { verdict, remaining } = settled;
+  const lateEvents = verdict.late.map(toLateEvent);
+  const late = verdict.late.map(toHashedCall);
+  const unchanged = { patch: {}, due: "unchanged" } as const;
+  if (verdict.settlements.length === 0) {
+    return lateEvents.length > 0 ? { ...unchanged, events: lateEvents, late } : null;
+  }
+  const rows = new Map(settled.calls.map((call) => [call.id, call]));
+  const results = verdict.settlements.map(({ call, posted }) => toResultEvent(posted, rows.get(call.id)));
+  const after = toSettled(session, remaining);
   const answered = verdict.settlements.map(toHashedCall);
-  const written = { events, answered, late: verdict.late.map(toHashedCall) };
-  const isLast = answered.length > 0 && remaining.length === 0;
-  if (!isLast) return { ...written, patch: {}, due: "unchanged" };
-  const patch = moveActive(session, "last_call_settled");
-  return { ...written, patch, due: session.status === "paused" ? "not" : "now" };
+  return { ...after, events: [...lateEvents, ...results, ...after.events], answered, late };
 }
 
 function toHashedCall({ call, contentHash }: Settlement): HashedCall {
@@ -134,24 +147,30 @@ function toKnownCall(call: ToolCallRow) {
   return { request: toToolRequest(call), state: call.state, contentHash: call.contentHash };
 }
 
-function remainingCalls(calls: readonly ToolCallRow[], verdict: Verdict): ToolRequest[] {
+function remainingCalls(calls: readonly ToolCallRow[], verdict: Verdict): OpenCall[] {
   const settled = new Set(verdict.settlements.map(({ call }) => call.id));
-  return calls.filter((call) => call.state === "pending" && !settled.has(call.id)).map(toToolRequest);
+  return pickOpen(calls.filter(({ id }) => !settled.has(id)));
 }
 
-function toEvents(verdict: Verdict, remaining: ToolRequest[]): NewEvent[] {
-  const late = verdict.late.map(({ call, posted }) =>
-    lateToolResult(call, posted.kind === "tool_result" ? posted.result : { error: posted.error }),
-  );
-  if (verdict.settlements.length === 0) return late;
-  const results = verdict.settlements.map(({ call, posted }) => toResultEvent(call, posted));
-  return [...late, ...results, remaining.length > 0 ? stateAwaitingToolResults(remaining) : stateRunning()];
+function toLateEvent({ call, posted }: Settlement): NewEvent {
+  return lateToolResult(call, posted.kind === "tool_result" ? posted.result : { error: posted.error });
 }
 
-function toResultEvent(call: ToolRequest, posted: PostedResult): NewEvent {
-  if (posted.kind === "error_event") return errorEvent(posted.error, posted.origin, call);
-  const { result, truncated, output_artifact_path } = posted;
-  return toolResult({ tool_req: call, result, truncated, output_artifact_path });
+/** What the model is told of a result follows from the event alone: how much of it, and with which arguments it ran. */
+function toResultEvent(posted: PostedResult, row: ToolCallRow | undefined): NewEvent {
+  if (!row) throw new Error("A result was settled for a call that was not read.");
+  const call = toToolRequest(row);
+  const maxTokens = row.maxResultTokens;
+  const internal: JsonObject = {
+    ...(maxTokens === null ? {} : { max_result_tokens: maxTokens }),
+    ...(row.isEdited ? { edited: true } : {}),
+  };
+  const withInternal = (event: NewEvent) =>
+    Object.keys(internal).length > 0 ? { ...event, internal } : event;
+  if (posted.kind === "error_event") return withInternal(errorEvent(posted.error, posted.origin, call));
+  const { result, output_artifact_path } = posted;
+  const truncated = posted.truncated || isCut(result, maxTokens);
+  return withInternal(toolResult({ tool_req: call, result, truncated, output_artifact_path }));
 }
 
 function refuseFaults(verdict: Verdict): void {
@@ -166,6 +185,7 @@ function refuseUseless(receipt: SubmitReceipt): void {
   const extra = {
     receipts: receipt.receipts.map((entry) => ({ ...entry })),
     pending: receipt.pending,
+    ...(receipt.pending_approvals ? { pending_approvals: receipt.pending_approvals } : {}),
     resumed: receipt.resumed,
   };
   const pending =
@@ -173,8 +193,12 @@ function refuseUseless(receipt: SubmitReceipt): void {
   if (statuses.every((status) => status === "unknown")) {
     throw new TandemError("calls_unknown", `No result fits a call of this session. ${pending}`, { extra });
   }
+  if (statuses.includes("approval_required")) {
+    const what = "The call waits for an approval; a result cannot stand in for it.";
+    throw new TandemError("approval_required", `${what} ${pending}`, { extra });
+  }
   const why = statuses.every((status) => status === "late")
-    ? "The calls were withdrawn before; their results are kept, and not used."
+    ? "The calls were withdrawn before, or their time was over; their results are kept, and not used."
     : "The calls were settled before, with other content, or withdrawn.";
   throw new TandemError("result_conflict", `${why} ${pending}`, { extra });
 }

@@ -17,6 +17,8 @@ export const ERROR_CODES = {
   idempotency_in_flight: "Another request with the same Idempotency-Key is under way.",
   session_deleted: "The session that this Idempotency-Key made has been deleted since.",
   call_claimed: "Another client has claimed the call.",
+  approval_conflict: "The calls need no decision, were decided otherwise, or wait no longer.",
+  calls_pending: "Calls are open; what was asked has its place between turns.",
   call_not_pending: "The call waits for no result any more.",
   approval_required: "The call waits for an approval first.",
   content_removed: "The session was ephemeral, and its content has been removed.",

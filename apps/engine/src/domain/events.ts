@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 import { toMessageContent, type UserMessage } from "./messages.ts";
 import type { Metrics } from "./metrics.ts";
-import type { ToolRequest } from "./tools.ts";
+import type { ApprovalReason, Capability, Decision, ToolRequest } from "./tools.ts";
 
 /** An event before it has an index and a time. `internal` is for the worker only and never shown. */
 export interface NewEvent {
@@ -26,7 +26,7 @@ export const ANSWER_OUTCOMES = ["success", "partial", "infeasible", "blocked"] a
 export type AnswerOutcome = (typeof ANSWER_OUTCOMES)[number];
 
 /** Where a recoverable error comes from. `client` errors are results of the caller's tools. */
-export type ErrorOrigin = "server" | "model" | "answer" | "agent" | "environment";
+export type ErrorOrigin = "server" | "model" | "answer" | "agent" | "environment" | "approval";
 
 /** The request was accepted. */
 export const requestStart = (): NewEvent => ({ type: "RequestStartEvent", data: {} });
@@ -70,10 +70,33 @@ export const runStatus = (status: "paused" | "running"): NewEvent => ({
 export const flowEvent = (flow: "pause" | "resume" | "force_answer", origin: "user" | "message"): NewEvent =>
   agentEvent({ kind: "flow_event", flow, origin });
 
-/** The session waits for its caller; `pending` lists every open call in the order the model asked. */
-export const stateAwaitingToolResults = (pending: readonly ToolRequest[]): NewEvent => ({
+/** A call that waits for its result. */
+export interface PendingCall extends ToolRequest {
+  /** RFC 3339; null when it may wait for ever. */
+  deadline: string | null;
+  capability: Capability;
+}
+
+/** A call that waits for an approval. */
+export interface PendingApproval extends PendingCall {
+  /** Why it needs one. */
+  reason: ApprovalReason;
+}
+
+/** The calls that are open, in the order the model asked. */
+export interface OpenCalls {
+  results: readonly PendingCall[];
+  approvals: readonly PendingApproval[];
+}
+
+/** The session waits for its caller: for results while any call waits for one, else for approvals. */
+export const stateAwaiting = ({ results, approvals }: OpenCalls): NewEvent => ({
   type: "ActiveStateChangeEvent",
-  data: { state: "awaiting_tool_results", pending_tool_calls: pending.map((call) => ({ ...call })) },
+  data: {
+    state: results.length > 0 ? "awaiting_tool_results" : "awaiting_approval",
+    pending_tool_calls: results.map((call) => ({ ...call })),
+    pending_approvals: approvals.map((call) => ({ ...call })),
+  },
 });
 
 /** What the model said in one step. */
@@ -126,14 +149,48 @@ export const lateToolResult = (toolReq: ToolRequest, result: JsonValue): NewEven
   data: { tool_req: { ...toolReq }, result },
 });
 
-/** Why a call was withdrawn. */
-export type WithdrawalReason = "cancelled" | "force_answer" | "max_time";
+/** Why the server settled a call itself. */
+export type WithdrawalReason = "cancelled" | "force_answer" | "max_time" | "timed_out" | "session_failed";
 
 /** A call that will not be used any more: its handler can stop. */
 export const toolCallCancelled = (toolReq: ToolRequest, reason: WithdrawalReason): NewEvent => ({
   type: "ToolCallCancelledEvent",
   data: { tool_req: { ...toolReq }, reason },
 });
+
+/** A caller's handler told how far it is. */
+export const toolCallProgress = (
+  toolReq: ToolRequest,
+  progress: JsonValue,
+  deadline: string | null,
+): NewEvent => ({ type: "ToolCallProgressEvent", data: { tool_req: { ...toolReq }, progress, deadline } });
+
+/** Somebody decided on a call that needed approval, or nobody did in time. */
+export interface ApprovalData {
+  tool_req: ToolRequest;
+  decision: Decision;
+  message: string | null;
+  /** Whether it counts for all later calls of the tool too. */
+  remember: boolean;
+  /** Whether the arguments are others than those the model gave. */
+  edited: boolean;
+  /** The user whose key it came with; null when the time was over. */
+  decided_by: string | null;
+}
+
+/** A decision on a call. */
+export const toolApproval = (data: ApprovalData): NewEvent => ({
+  type: "ToolApprovalEvent",
+  data: { ...data, tool_req: { ...data.tool_req } },
+});
+
+/** A call that was not approved: its result, for the model. */
+export const denial = (toolReq: ToolRequest, message: string | null): NewEvent =>
+  errorEvent(
+    `The call was denied, and not run${message === null || message.trim() === "" ? "." : `: ${message}`}`,
+    "approval",
+    toolReq,
+  );
 
 /** An error that the session survives. With `toolReq` it is the result of that call. */
 export const errorEvent = (error: string, origin: ErrorOrigin | string, toolReq?: ToolRequest): NewEvent =>

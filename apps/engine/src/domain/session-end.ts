@@ -22,6 +22,7 @@ export const END_REASONS = [
   "repeat_limit",
   "error_limit",
   "token_budget",
+  "tool_timeout",
   "provider_refused",
   "provider_unavailable",
   "answer_invalid",

@@ -8,6 +8,7 @@ export const SESSION_STATUSES = [
   "paused",
   "idle",
   "awaiting_tool_results",
+  "awaiting_approval",
   "completed",
   "failed",
   "timed_out",
@@ -22,13 +23,20 @@ export type SessionHappening =
   /** A queued session got a slot. */
   | "admitted"
   | "step_claimed"
+  /** The model made calls, of which at least one waits for the caller. */
   | "step_asked_for_tools"
+  /** The model made calls, and all that are open wait for an approval. */
+  | "step_asked_for_approval"
   /** The model answered, and the session ends with it. */
   | "step_answered"
   /** The model answered, and the session stays open for a message. */
   | "step_answered_open"
   | "step_failed"
   | "step_goes_on"
+  /** A call was allowed, and waits for the caller now. */
+  | "results_awaited"
+  /** No call waits for the caller any more, and some still wait for an approval. */
+  | "approval_awaited"
   | "last_call_settled"
   | "message_sent"
   /** A message wants an ended session to start again, and the organization has no free slot. */
@@ -56,10 +64,13 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     admitted: "pending",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "refused",
+    approval_awaited: "refused",
     last_call_settled: "refused",
     message_sent: "queued",
     message_queued: "refused",
@@ -75,10 +86,13 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     admitted: "refused",
     step_claimed: "running",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "refused",
+    approval_awaited: "refused",
     last_call_settled: "refused",
     message_sent: "pending",
     message_queued: "refused",
@@ -94,10 +108,13 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     admitted: "refused",
     step_claimed: "running",
     step_asked_for_tools: "awaiting_tool_results",
+    step_asked_for_approval: "awaiting_approval",
     step_answered: "completed",
     step_answered_open: "idle",
     step_failed: "failed",
     step_goes_on: "running",
+    results_awaited: "refused",
+    approval_awaited: "refused",
     last_call_settled: "refused",
     message_sent: "running",
     message_queued: "refused",
@@ -113,10 +130,13 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "awaiting_tool_results",
+    approval_awaited: "awaiting_approval",
     last_call_settled: "running",
     message_sent: "awaiting_tool_results",
     message_queued: "refused",
@@ -128,14 +148,39 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     resume: "awaiting_tool_results",
     cancelled: "interrupted",
   },
-  idle: {
+  awaiting_approval: {
     admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "awaiting_tool_results",
+    approval_awaited: "awaiting_approval",
+    last_call_settled: "running",
+    message_sent: "awaiting_approval",
+    message_queued: "refused",
+    answer_forced: "running",
+    time_over: "running",
+    run_timed_out: "refused",
+    idle_over: "refused",
+    pause: "paused",
+    resume: "awaiting_approval",
+    cancelled: "interrupted",
+  },
+  idle: {
+    admitted: "refused",
+    step_claimed: "refused",
+    step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
+    step_answered: "refused",
+    step_answered_open: "refused",
+    step_failed: "refused",
+    step_goes_on: "refused",
+    results_awaited: "refused",
+    approval_awaited: "refused",
     last_call_settled: "refused",
     message_sent: "running",
     message_queued: "refused",
@@ -151,10 +196,13 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "paused",
+    approval_awaited: "paused",
     last_call_settled: "paused",
     message_sent: "underneath",
     message_queued: "refused",
@@ -178,10 +226,13 @@ function terminal(): Record<SessionHappening, Next> {
     admitted: "refused",
     step_claimed: "refused",
     step_asked_for_tools: "refused",
+    step_asked_for_approval: "refused",
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
     step_goes_on: "refused",
+    results_awaited: "refused",
+    approval_awaited: "refused",
     last_call_settled: "refused",
     message_sent: "pending",
     message_queued: "queued",
@@ -219,6 +270,11 @@ export function nextStatus(from: Standing, happening: SessionHappening): Session
 /** True when the session has ended: only a new message can move it. */
 export function isTerminal(status: SessionStatus): boolean {
   return TERMINAL.has(status);
+}
+
+/** True while calls are open: for their results, or for an approval. */
+export function isAwaiting(status: SessionStatus): boolean {
+  return status === "awaiting_tool_results" || status === "awaiting_approval";
 }
 
 const TERMINAL: ReadonlySet<SessionStatus> = new Set(["completed", "failed", "timed_out", "interrupted"]);

@@ -1,5 +1,6 @@
 // Matching what a caller posts with the calls of a session. Pure: decides every receipt before anything is written.
 import { createHash } from "node:crypto";
+import type { CallState } from "./call-states.ts";
 import type { Fault } from "./errors.ts";
 import { type JsonObject, type JsonValue, toCanonicalJson } from "./json.ts";
 import type { ToolRequest } from "./tools.ts";
@@ -34,12 +35,25 @@ export interface PostedToolRequest {
 /** A call that an entry can be for. */
 export interface KnownCall {
   request: ToolRequest;
-  state: "pending" | "answered" | "withdrawn";
+  state: CallState;
   contentHash: Buffer | null;
 }
 
-/** What became of an entry. `late`: its call had been withdrawn; the result is kept, but not used. */
-export type ReceiptStatus = "accepted" | "duplicate" | "conflict" | "late" | "unknown";
+/**
+ * What became of an entry. `late`: its call had been withdrawn, or its time was over; the result is kept, but not used.
+ * `approval_required`: its call waits for an approval, which no result can stand in for.
+ */
+export const RECEIPT_STATUSES = [
+  "accepted",
+  "duplicate",
+  "conflict",
+  "late",
+  "unknown",
+  "approval_required",
+] as const;
+
+/** A status of {@link RECEIPT_STATUSES}. */
+export type ReceiptStatus = (typeof RECEIPT_STATUSES)[number];
 
 /** The answer to one entry. `id` is null when the entry fits no call and named none. */
 export interface Receipt {
@@ -90,13 +104,14 @@ function judgeEntry(posted: PostedResult, call: KnownCall | null, verdict: Verdi
   if (!call) return { id: posted.tool_req.id, status: "unknown" };
   const id = call.request.id;
   const contentHash = hashContent(posted);
-  if (call.state === "withdrawn") {
+  if (call.state === "awaiting_approval") return { id, status: "approval_required" };
+  if (call.state === "withdrawn" || call.state === "timed_out") {
     // Kept once: a client that repeats itself must not make the history longer.
     if (call.contentHash === null) verdict.late.push({ call: call.request, posted, contentHash });
     call.contentHash ??= contentHash;
     return { id, status: "late" };
   }
-  if (call.state === "answered") {
+  if (call.state !== "pending") {
     return { id, status: call.contentHash?.equals(contentHash) ? "duplicate" : "conflict" };
   }
   call.state = "answered";

@@ -6,6 +6,21 @@ import { createValueChecker, findSchemaFault, type ValueChecker } from "./json-s
 /** What a tool does to the world: it looks, or it acts. */
 export const CAPABILITIES = ["read", "actuator"] as const;
 
+/** A capability of {@link CAPABILITIES}. */
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** Why a call needs approval: its tool says so, the agent says so of tools that act, or of all. */
+export const APPROVAL_REASONS = ["tool", "actuator", "agent"] as const;
+
+/** A reason of {@link APPROVAL_REASONS}. */
+export type ApprovalReason = (typeof APPROVAL_REASONS)[number];
+
+/** What can be decided on a call that needs approval. */
+export const DECISIONS = ["allow", "deny"] as const;
+
+/** A decision of {@link DECISIONS}. */
+export type Decision = (typeof DECISIONS)[number];
+
 /** Whether a tool's calls need approval before they are offered to the caller. */
 export const APPROVALS = ["never", "always"] as const;
 

@@ -2,7 +2,16 @@
 import { isTerminal, type SessionStatus } from "./session-state.ts";
 
 /** What a session can wait for. */
-export const WAITS = ["slot", "worker", "model", "model_retry", "tool_results", "message", "resume"] as const;
+export const WAITS = [
+  "slot",
+  "worker",
+  "model",
+  "model_retry",
+  "tool_results",
+  "approval",
+  "message",
+  "resume",
+] as const;
 
 /** What a live session waits for. */
 export interface WaitingOn {
@@ -25,7 +34,7 @@ export interface SessionTimes {
   isLeased: boolean;
   claimedAt: Date | null;
   heartbeatAt: Date | null;
-  /** The end of the wait for a message, or of the run's time. */
+  /** The end of the wait for a message, of the run's time, or of a call's. */
   timerAt: Date | null;
 }
 
@@ -44,6 +53,7 @@ export function toWaitingOn(times: SessionTimes): WaitingOn | null {
   if (status === "paused") return wait("resume");
   if (status === "idle") return wait("message", { deadline: timerAt });
   if (status === "awaiting_tool_results") return wait("tool_results", { deadline: timerAt });
+  if (status === "awaiting_approval") return wait("approval", { deadline: timerAt });
   return waitOfStep(times, wait);
 }
 

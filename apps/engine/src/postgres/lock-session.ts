@@ -1,6 +1,11 @@
 import type pg from "pg";
 import { prepared } from "./prepared.ts";
-import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
+import {
+  CLAIMED_SESSION_COLUMNS,
+  type ClaimedSessionRow,
+  SESSION_COLUMNS,
+  type SessionRow,
+} from "./session-row.ts";
 
 /**
  * Locks one session's row until the transaction ends. Every change of a session starts here, so changes of one
@@ -38,10 +43,10 @@ export async function lockAnySession(tx: pg.ClientBase, sessionId: string): Prom
 export async function lockClaimedSession(
   tx: pg.ClientBase,
   claim: { sessionId: string; fence: number },
-): Promise<SessionRow | null> {
-  const { rows } = await tx.query<SessionRow>(
+): Promise<ClaimedSessionRow | null> {
+  const { rows } = await tx.query<ClaimedSessionRow>(
     prepared(
-      `SELECT ${SESSION_COLUMNS} FROM sessions
+      `SELECT ${CLAIMED_SESSION_COLUMNS} FROM sessions
         WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL FOR UPDATE`,
       [claim.sessionId, claim.fence],
     ),

@@ -27,6 +27,11 @@ const COLUMNS: Record<keyof SessionPatch | "previousAnswer", { column: string; i
   error: { column: "error", isJson: false },
   errorCode: { column: "error_code", isJson: false },
   reason: { column: "reason", isJson: false },
+  callDeadlineAt: { column: "call_deadline_at", isJson: false },
+  runIndex: { column: "run_index", isJson: false },
+  tools: { column: "tools", isJson: true },
+  toolsVersion: { column: "tools_version", isJson: false },
+  remembered: { column: "remembered_decisions", isJson: true },
 };
 
 /** What an update sets, but for the events' count. */

@@ -1,16 +1,16 @@
 // The clocks of a session, all of them the database's: they follow from the state that an update leads to, so that no
 // command can forget one.
-import { isTerminal, type SessionStatus } from "../domain/session-state.ts";
+import { isAwaiting, isTerminal, type SessionStatus } from "../domain/session-state.ts";
 import type { AddValue } from "./prepared.ts";
 import type { SessionUpdate } from "./update-session.ts";
 
-/** The states in which a run's time passes. Waiting for results counts; idle and paused time does not. */
-const TIMED: ReadonlySet<SessionStatus> = new Set(["running", "awaiting_tool_results"]);
+/** The states in which a run's time passes. Waiting for others counts; idle and paused time does not. */
+const TIMED: ReadonlySet<SessionStatus> = new Set(["running", "awaiting_tool_results", "awaiting_approval"]);
 
 /** The assignments that an update's new state makes necessary. */
 export function toClockAssignments(update: SessionUpdate, add: AddValue): string[] {
   const { status, pausedFrom } = update.patch;
-  const assignments = toTimeLimit(update, add);
+  const assignments = [...toTimeLimit(update, add), ...toCallDeadline(update)];
   if (status === undefined) return assignments;
   assignments.push(
     `state_since = CASE WHEN status = '${status}' THEN state_since ELSE clock_timestamp() END`,
@@ -26,6 +26,13 @@ export function toClockAssignments(update: SessionUpdate, add: AddValue): string
   if (status !== "paused" && pausedFrom === undefined) assignments.push("paused_from = NULL");
   if (isTerminal(status)) assignments.push("pause_requested = false", "last_step = NULL");
   return assignments;
+}
+
+/** Calls are open only in the states that wait for them, and under a pause of one of these. */
+function toCallDeadline({ patch }: SessionUpdate): string[] {
+  const active = patch.pausedFrom ?? patch.status;
+  const mayBeOpen = active === undefined || active === "paused" || isAwaiting(active);
+  return mayBeOpen || patch.callDeadlineAt !== undefined ? [] : ["call_deadline_at = NULL"];
 }
 
 function toTimeLimit({ patch, finished, timeLeftMs }: SessionUpdate, add: AddValue): string[] {

@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../domain/agents.ts";
 import type { AnswerOutcome } from "../domain/events.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ModelUsage } from "../domain/metrics.ts";
+import type { RememberedDecisions } from "../domain/plan-calls.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import type { SessionStatus } from "../domain/session-state.ts";
 import type { ToolDefinition } from "../domain/tools.ts";
@@ -31,8 +32,16 @@ export interface SessionRow {
   isIdleOver: boolean;
   /** True when the run's time is over, by the database's clock. */
   isTimeOver: boolean;
-  /** When something happens by itself: the end of the wait for a message, or of the run's time. */
+  /** The earliest deadline of the calls that are open. */
+  callDeadlineAt: Date | null;
+  /** True when a call has waited for as long as it may, by the database's clock. */
+  isCallOver: boolean;
+  /** When something happens by itself: the end of the wait for a message, of the run's time, or of a call's. */
   timerAt: Date | null;
+  /** The database's time when the row was read, in milliseconds. */
+  clockMs: number;
+  /** This process's time then, by `performance.now()`; absent when that is just now. */
+  receivedMs?: number;
   /** How long the session has been in its state, in milliseconds, by the database's clock. */
   stateMs: number;
   nextIndex: number;
@@ -45,6 +54,11 @@ export interface SessionRow {
   modelFailures: number;
   fence: number;
   usage: ModelUsage[];
+  /** The first event of the run. */
+  runIndex: number;
+  /** Another number after each replacement of the tools. */
+  toolsVersion: number;
+  remembered: RememberedDecisions;
 }
 
 /** A claimed session: its state and what runs. */
@@ -62,17 +76,20 @@ export interface ClaimedSessionRow extends SessionRow {
 }
 
 /** What happens next by itself, as SQL. There is an index on it. */
-export const TIMER_AT = "LEAST(idle_until, time_limit_at)";
+export const TIMER_AT = "LEAST(idle_until, time_limit_at, call_deadline_at)";
 
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
 export const SESSION_COLUMNS = `
   id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom",
   pause_requested AS "pauseRequested", last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
   idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
-  coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", ${TIMER_AT} AS "timerAt",
+  coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", call_deadline_at AS "callDeadlineAt",
+  coalesce(call_deadline_at <= clock_timestamp(), false) AS "isCallOver", ${TIMER_AT} AS "timerAt",
+  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs",
   (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps,
   run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
-  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage`;
+  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage,
+  run_index AS "runIndex", tools_version AS "toolsVersion", remembered_decisions AS remembered`;
 
 /** Columns of {@link ClaimedSessionRow}. */
 export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps",
@@ -99,4 +116,14 @@ export interface SessionPatch {
   error?: string | null;
   errorCode?: SessionErrorCode | null;
   reason?: EndReason | null;
+  callDeadlineAt?: Date | null;
+  runIndex?: number;
+  tools?: ToolDefinition[];
+  toolsVersion?: number;
+  remembered?: RememberedDecisions;
+}
+
+/** The database's time now, in milliseconds, told from a row and the time that has passed since it was read. */
+export function databaseNowMs({ clockMs, receivedMs }: Pick<SessionRow, "clockMs" | "receivedMs">): number {
+  return receivedMs === undefined ? clockMs : clockMs + (performance.now() - receivedMs);
 }

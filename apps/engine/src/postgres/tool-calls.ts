@@ -1,19 +1,28 @@
 // Tool calls: one row each, from the model's request to the answer that settles it.
-import type pg from "pg";
+import type { CallState } from "../domain/call-states.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { ToolRequest } from "../domain/tools.ts";
+import type { CallTerms, OpenCall } from "../domain/plan-calls.ts";
+import type { Decision, ToolRequest } from "../domain/tools.ts";
 import type { Queryable } from "./pool.ts";
 import { prepared } from "./prepared.ts";
 import { SESSION_COLUMNS, type SessionRow } from "./session-row.ts";
 
-/** A stored call. `answered`: a result of the caller. `withdrawn`: settled by the server instead. */
-export interface ToolCallRow {
+/** A stored call, with what was agreed for it. */
+export interface ToolCallRow extends CallTerms {
   id: string;
   toolName: string;
   args: JsonObject;
-  state: "pending" | "answered" | "withdrawn";
+  state: CallState;
   contentHash: Buffer | null;
+  deadlineAt: Date | null;
+  /** True when it has waited for as long as it may, by the database's clock. */
+  isOver: boolean;
+  decision: Decision | null;
+  /** A hash of what was decided; null when nobody did in time. */
+  decisionHash: Buffer | null;
+  /** True when its arguments are others than those the model gave. */
+  isEdited: boolean;
 }
 
 /** How posted results name the calls that they are for. */
@@ -22,24 +31,58 @@ export interface NamedCalls {
   toolNames: string[];
 }
 
+/** Columns of {@link ToolCallRow}; bytes as hexadecimal text, since JSON has none. */
+const COLUMNS = {
+  id: "call.id",
+  toolName: "tool_name",
+  args: "args",
+  state: "state",
+  contentHash: "encode(content_hash, 'hex')",
+  deadlineAt: "deadline_at",
+  isOver: "coalesce(deadline_at <= clock_timestamp(), false)",
+  decision: "decision",
+  decisionHash: "encode(decision_hash, 'hex')",
+  isEdited: "asked_args IS NOT NULL",
+  capability: "capability",
+  timeoutMs: "timeout_ms",
+  onTimeout: "on_timeout",
+  maxResultTokens: "max_result_tokens",
+  approvalReason: "approval_reason",
+  onApprovalTimeout: "on_approval_timeout",
+} satisfies Record<keyof ToolCallRow, string>;
+
+/** A call in JSON, which has no bytes and no times. */
+type JsonCall = {
+  [Key in keyof ToolCallRow]: ToolCallRow[Key] extends Buffer | Date | null
+    ? string | null
+    : ToolCallRow[Key];
+};
+
+const CALL_JSON = `json_build_object(${Object.entries(COLUMNS)
+  .map(([key, column]) => `'${key}', ${column}`)
+  .join(", ")})`;
+
+const IS_OPEN = "state IN ('pending', 'awaiting_approval')";
+
+/** Calls that were never offered to anybody are nobody's to answer. */
+const toCallsQuery = (first: number) => `
+  SELECT json_agg(${CALL_JSON} ORDER BY step, position) FROM tool_calls AS call
+   WHERE session_id = $1 AND (${IS_OPEN} OR call.id = ANY($${first}) OR tool_name = ANY($${first + 1}))
+     AND state <> 'refused'`;
+
 /**
- * The calls that posted results can mean: every pending one, and of the settled ones those that are named by id
+ * The calls that posted results can mean: every open one, and of the settled ones those that are named by id
  * or by tool. In the order the model asked.
  */
 export async function readToolCalls(
-  tx: pg.ClientBase,
+  db: Queryable,
   sessionId: string,
   named: NamedCalls,
 ): Promise<ToolCallRow[]> {
-  const { rows } = await tx.query<ToolCallRow>(
-    prepared(
-      `SELECT id, tool_name AS "toolName", args, state, content_hash AS "contentHash" FROM tool_calls
-        WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2) OR tool_name = ANY($3))
-        ORDER BY step, position`,
-      [sessionId, named.ids, named.toolNames],
-    ),
+  const { rows } = await db.query<{ calls: JsonCall[] | null }>(
+    prepared(`SELECT (${toCallsQuery(2)}) AS calls`, [sessionId, named.ids, named.toolNames]),
   );
-  return rows;
+  return (rows[0]?.calls ?? []).map(toToolCallRow);
 }
 
 /** A session and the calls that posted results can mean, as of one moment and without a lock. */
@@ -50,12 +93,7 @@ export async function readSessionWithCalls(
 ): Promise<{ session: SessionRow; calls: ToolCallRow[] } | null> {
   const { rows } = await db.query<SessionRow & { calls: JsonCall[] | null }>(
     prepared(
-      `SELECT ${SESSION_COLUMNS},
-              (SELECT json_agg(json_build_object(
-                        'id', call.id, 'toolName', tool_name, 'args', args, 'state', state,
-                        'contentHash', encode(content_hash, 'hex')) ORDER BY step, position)
-                 FROM tool_calls AS call
-                WHERE session_id = $1 AND (state = 'pending' OR call.id = ANY($3) OR tool_name = ANY($4))) AS calls
+      `SELECT ${SESSION_COLUMNS}, (${toCallsQuery(3)}) AS calls
          FROM sessions WHERE id = $1 AND organization_id = $2`,
       [key.sessionId, key.organizationId, named.ids, named.toolNames],
     ),
@@ -66,28 +104,39 @@ export async function readSessionWithCalls(
   return { session, calls: (calls ?? []).map(toToolCallRow) };
 }
 
-/** A call in JSON, which has no bytes. */
-type JsonCall = Omit<ToolCallRow, "contentHash"> & { contentHash: string | null };
-
-function toToolCallRow({ contentHash, ...call }: JsonCall): ToolCallRow {
-  return { ...call, contentHash: contentHash === null ? null : Buffer.from(contentHash, "hex") };
+function toToolCallRow({ contentHash, decisionHash, deadlineAt, ...call }: JsonCall): ToolCallRow {
+  return {
+    ...call,
+    contentHash: toBytes(contentHash),
+    decisionHash: toBytes(decisionHash),
+    deadlineAt: deadlineAt === null ? null : new Date(deadlineAt),
+  };
 }
 
-/** The pending calls of a session, in the order the model asked. */
-export async function readPendingCalls(tx: pg.ClientBase, sessionId: string): Promise<ToolCallRow[]> {
-  return readToolCalls(tx, sessionId, { ids: [], toolNames: [] });
+function toBytes(hex: string | null): Buffer | null {
+  return hex === null ? null : Buffer.from(hex, "hex");
 }
 
-/** Settles calls without an answer: nobody is asked for one any more. */
-export async function withdrawToolCalls(tx: pg.ClientBase, sessionId: string, ids: string[]): Promise<void> {
-  await tx.query(
-    `UPDATE tool_calls SET state = 'withdrawn', settled_at = clock_timestamp()
-      WHERE session_id = $1 AND id = ANY($2) AND state = 'pending'`,
-    [sessionId, ids],
-  );
+/** The open calls of a session, in the order the model asked. */
+export async function readOpenCalls(db: Queryable, sessionId: string): Promise<ToolCallRow[]> {
+  return readToolCalls(db, sessionId, { ids: [], toolNames: [] });
 }
 
 /** A stored call in the wire's shape. */
-export function toToolRequest(call: ToolCallRow): ToolRequest {
+export function toToolRequest(call: Pick<ToolCallRow, "id" | "toolName" | "args">): ToolRequest {
   return { tool_name: call.toolName, args: call.args, id: call.id };
+}
+
+/** The calls that are open among these. */
+export function pickOpen(calls: readonly ToolCallRow[]): OpenCall[] {
+  return calls.flatMap((call) => {
+    const { state } = call;
+    if (state !== "pending" && state !== "awaiting_approval") return [];
+    return [{ ...toTerms(call), request: toToolRequest(call), state, deadlineAt: call.deadlineAt }];
+  });
+}
+
+function toTerms(call: ToolCallRow): CallTerms {
+  const { capability, timeoutMs, onTimeout, maxResultTokens, approvalReason, onApprovalTimeout } = call;
+  return { capability, timeoutMs, onTimeout, maxResultTokens, approvalReason, onApprovalTimeout };
 }

@@ -2,7 +2,7 @@ import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
 import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
-import type { ToolRequest } from "../domain/tools.ts";
+import { type CallChange, type HashedCall, type NewCall, toCallParts } from "./call-changes.ts";
 import type { Queryable } from "./pool.ts";
 import { type AddValue, prepared } from "./prepared.ts";
 import { toAssignments } from "./session-assignments.ts";
@@ -19,12 +19,16 @@ export interface SessionUpdate {
   patch: SessionPatch;
   events: NewEvent[];
   due: Due;
-  /** Calls that the step asked for, in the model's order. */
-  calls?: readonly ToolRequest[];
+  /** Calls that the step asked for. */
+  calls?: readonly NewCall[];
   /** Pending calls that are answered, with the hashes of their answers. */
   answered?: readonly HashedCall[];
-  /** Withdrawn calls of which a first result came. */
+  /** Whose key the answers came with. */
+  answeredBy?: string;
+  /** Calls that the server had settled, of which a first result came. */
   late?: readonly HashedCall[];
+  /** What else becomes of calls. */
+  changedCalls?: readonly CallChange[];
   /** Waiting messages that leave their place, as the events say. */
   takenMessages?: readonly string[];
   /** Holds only while no message waits: a process of the version before stores one without a change of the row. */
@@ -40,12 +44,6 @@ export interface SessionUpdate {
   answerIsOld?: boolean;
   /** Sets what is left of the run's time, in milliseconds. */
   timeLeftMs?: number;
-}
-
-/** A call, and a hash of what was answered to it. */
-export interface HashedCall {
-  id: string;
-  contentHash: Buffer;
 }
 
 /** What others must hear of a change once it is committed. */
@@ -135,9 +133,7 @@ function toStatement(session: SessionRow, update: SessionUpdate): { text: string
     assignments.push(`next_index = next_index + ${add(update.events.length)}::int`);
     parts.push(`appended AS (${toEventsInsert(update.events, add)})`);
   }
-  if (update.calls?.length) parts.push(`asked AS (${toCallsInsert(update.calls, session.steps, add)})`);
-  if (update.answered?.length) parts.push(`answered AS (${toAnswers(update.answered, add)})`);
-  if (update.late?.length) parts.push(`late AS (${toLateHashes(update.late, add)})`);
+  parts.push(...toCallParts(update, session.steps, add));
   if (update.takenMessages?.length) parts.push(`taken AS (${toTaken(update.takenMessages, add)})`);
   const text = `WITH ${parts.join(",\n")}
     UPDATE sessions SET ${["last_activity_at = clock_timestamp()", ...assignments].join(", ")}
@@ -156,34 +152,6 @@ function toEventsInsert(events: readonly NewEvent[], add: AddValue): string {
     SELECT target_id, start + event.position - 1, event.type, event.data::json, event.internal::json
       FROM target, unnest(${types}::text[], ${data}::text[], ${internal}::text[])
            WITH ORDINALITY AS event (type, data, internal, position)`;
-}
-
-function toCallsInsert(calls: readonly ToolRequest[], step: number, add: AddValue): string {
-  const ids = add(calls.map((call) => call.id));
-  const toolNames = add(calls.map((call) => call.tool_name));
-  const args = add(calls.map((call) => stringifyJson(call.args)));
-  return `INSERT INTO tool_calls (session_id, id, step, position, tool_name, args)
-    SELECT target_id, call.id, ${add(step)}::int, call.position - 1, call.tool_name, call.args::json
-      FROM target, unnest(${ids}::text[], ${toolNames}::text[], ${args}::text[])
-           WITH ORDINALITY AS call (id, tool_name, args, position)`;
-}
-
-function toAnswers(calls: readonly HashedCall[], add: AddValue): string {
-  return `UPDATE tool_calls
-      SET state = 'answered', content_hash = answer.content_hash, settled_at = clock_timestamp()
-     FROM target, ${toHashes(calls, add)} AS answer (id, content_hash)
-    WHERE session_id = target_id AND tool_calls.id = answer.id AND state = 'pending'`;
-}
-
-function toLateHashes(calls: readonly HashedCall[], add: AddValue): string {
-  return `UPDATE tool_calls SET content_hash = result.content_hash
-     FROM target, ${toHashes(calls, add)} AS result (id, content_hash)
-    WHERE session_id = target_id AND tool_calls.id = result.id`;
-}
-
-function toHashes(calls: readonly HashedCall[], add: AddValue): string {
-  const hashes = calls.map((call) => call.contentHash);
-  return `unnest(${add(calls.map((call) => call.id))}::text[], ${add(hashes)}::bytea[])`;
 }
 
 function toTaken(ids: readonly string[], add: AddValue): string {

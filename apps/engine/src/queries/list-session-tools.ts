@@ -30,8 +30,7 @@ export interface ListedTool {
  * @throws {TandemError} `session_not_found`
  */
 export async function listSessionTools(engine: Engine, key: SessionKey): Promise<ListedTool[]> {
-  const toolbox = await readToolbox(engine.pool, key);
-  if (!toolbox) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+  const toolbox = await getToolbox(engine, key);
   const { agent, tools } = toolbox;
   const mustAnswer = !isTerminal(toolbox.status) && findLastStep(toolbox) !== null;
   const history = await readHistory(engine, key, toolbox);
@@ -43,6 +42,17 @@ export async function listSessionTools(engine: Engine, key: SessionKey): Promise
     isOffered: names.has(tool.name),
   });
   return [...tools.map(toListed("custom")), ...listBuiltins(agent, tools).map(toListed("builtin"))];
+}
+
+/**
+ * A session's agent and tools.
+ *
+ * @throws {TandemError} `session_not_found`
+ */
+export async function getToolbox(engine: Engine, key: SessionKey): Promise<Toolbox> {
+  const toolbox = await readToolbox(engine.pool, key);
+  if (!toolbox) throw new TandemError("session_not_found", `There is no session ${key.sessionId}.`);
+  return toolbox;
 }
 
 /** Failures count for a run, so those of one that has ended are forgotten. */

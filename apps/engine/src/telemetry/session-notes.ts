@@ -10,6 +10,7 @@ const WAITS: Partial<Record<SessionStatus, string>> = {
   paused: "paused",
   idle: "wait for a message",
   awaiting_tool_results: "wait for tool results",
+  awaiting_approval: "wait for an approval",
 };
 
 /** Counts a session's move, and adds what has ended with it to its trace. Call it after the commit. */

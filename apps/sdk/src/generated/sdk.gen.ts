@@ -1,7 +1,7 @@
 // This file is generated from openapi/openapi.json by `npm run generate`. Do not edit it.
 
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, ClaimToolCallData, ClaimToolCallErrors, ClaimToolCallResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateSessionTokenData, CreateSessionTokenErrors, CreateSessionTokenResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSessionToolsData, ListSessionToolsErrors, ListSessionToolsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
+import type { CancelSessionData, CancelSessionErrors, CancelSessionResponses, CheckToolsData, CheckToolsErrors, CheckToolsResponses, ClaimToolCallData, ClaimToolCallErrors, ClaimToolCallResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateSessionTokenData, CreateSessionTokenErrors, CreateSessionTokenResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, ForceAnswerData, ForceAnswerErrors, ForceAnswerResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetHealthData, GetHealthResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSessionChangesData, GetSessionChangesErrors, GetSessionChangesResponses, GetSessionData, GetSessionErrors, GetSessionQuotaData, GetSessionQuotaErrors, GetSessionQuotaResponses, GetSessionResponses, GetSessionStatusData, GetSessionStatusErrors, GetSessionStatusResponses, GetSharedSessionData, GetSharedSessionErrors, GetSharedSessionResponses, GetSharedSessionStatusData, GetSharedSessionStatusErrors, GetSharedSessionStatusResponses, ListAgentsData, ListAgentsErrors, ListAgentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListSessionEventsData, ListSessionEventsErrors, ListSessionEventsResponses, ListSessionFeedbackData, ListSessionFeedbackErrors, ListSessionFeedbackResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSessionToolsData, ListSessionToolsErrors, ListSessionToolsResponses, ListSharedSessionEventsData, ListSharedSessionEventsErrors, ListSharedSessionEventsResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, PauseSessionData, PauseSessionErrors, PauseSessionResponses, ReplaceAgentData, ReplaceAgentErrors, ReplaceAgentResponses, ReplaceSessionToolsData, ReplaceSessionToolsErrors, ReplaceSessionToolsResponses, ReportToolProgressData, ReportToolProgressErrors, ReportToolProgressResponses, ResumeSessionData, ResumeSessionErrors, ResumeSessionResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, SendMessageData, SendMessageErrors, SendMessageResponses, ShareSessionData, ShareSessionErrors, ShareSessionResponses, SubmitApprovalsData, SubmitApprovalsErrors, SubmitApprovalsResponses, SubmitEventFeedbackData, SubmitEventFeedbackErrors, SubmitEventFeedbackResponses, SubmitSessionFeedbackData, SubmitSessionFeedbackErrors, SubmitSessionFeedbackResponses, SubmitToolResultsData, SubmitToolResultsErrors, SubmitToolResultsResponses, UnshareSessionData, UnshareSessionErrors, UnshareSessionResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -187,6 +187,24 @@ export class TandemApi extends HeyApiClient {
     }
     
     /**
+     * Allow or deny tool calls
+     *
+     * One decision, or a batch. An allowed call joins `pending_tool_calls`; a denied one has its result, which the model sees. 404 when no decision fits a call; 409 when none could be taken, or when the session has ended.
+     */
+    public submitApprovals<ThrowOnError extends boolean = true>(options: Options<SubmitApprovalsData, ThrowOnError>) {
+        return (options.client ?? this.client).post<SubmitApprovalsResponses, SubmitApprovalsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/approvals',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * List a session's tools and what the model is offered
      */
     public listSessionTools<ThrowOnError extends boolean = true>(options: Options<ListSessionToolsData, ThrowOnError>) {
@@ -195,6 +213,24 @@ export class TandemApi extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/tools',
             ...options
+        });
+    }
+    
+    /**
+     * Replace a session's tools
+     *
+     * They count from the next model request on. A call that the model made meanwhile of a tool that is another one now is not run, and the model is told so. 409 (`calls_pending`) while calls are open.
+     */
+    public replaceSessionTools<ThrowOnError extends boolean = true>(options: Options<ReplaceSessionToolsData, ThrowOnError>) {
+        return (options.client ?? this.client).put<ReplaceSessionToolsResponses, ReplaceSessionToolsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tools',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -222,6 +258,24 @@ export class TandemApi extends HeyApiClient {
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v2/sessions/{id}/tool_calls/{call_id}/claim',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Report progress of a pending tool call
+     *
+     * Any JSON; it becomes a `ToolCallProgressEvent`, and the call's time for a result begins anew. The model does not see it. 409 when the call is settled, or waits for an approval.
+     */
+    public reportToolProgress<ThrowOnError extends boolean = true>(options: Options<ReportToolProgressData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ReportToolProgressResponses, ReportToolProgressErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v2/sessions/{id}/tool_calls/{call_id}/progress',
             ...options,
             headers: {
                 'Content-Type': 'application/json',

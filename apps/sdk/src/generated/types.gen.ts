@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * The error's code: errors of one status differ by it.
  */
-export type ErrorCode = 'unauthorized' | 'admin_required' | 'token_scope' | 'not_found' | 'session_not_found' | 'event_not_found' | 'agent_not_found' | 'calls_unknown' | 'call_not_found' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'session_deleted' | 'call_claimed' | 'call_not_pending' | 'approval_required' | 'content_removed' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
+export type ErrorCode = 'unauthorized' | 'admin_required' | 'token_scope' | 'not_found' | 'session_not_found' | 'event_not_found' | 'agent_not_found' | 'calls_unknown' | 'call_not_found' | 'key_not_found' | 'session_finished' | 'idempotency_in_flight' | 'session_deleted' | 'call_claimed' | 'approval_conflict' | 'calls_pending' | 'call_not_pending' | 'approval_required' | 'content_removed' | 'result_conflict' | 'agent_exists' | 'agent_read_only' | 'key_in_use' | 'body_too_large' | 'unsupported_media_type' | 'json_invalid' | 'invalid_request' | 'session_limit' | 'rate_limited' | 'unavailable' | 'internal';
 
 export type ValidationError = {
     /**
@@ -605,6 +605,48 @@ export type ToolCall = {
     id: string;
 };
 
+export type PendingToolCall = {
+    tool_name: string;
+    /**
+     * The arguments.
+     */
+    args: {
+        [key: string]: unknown;
+    };
+    /**
+     * The call's id.
+     */
+    id: string;
+    /**
+     * When the call waits no longer; null: it may wait for ever.
+     */
+    deadline?: string | null;
+    capability?: 'read' | 'actuator';
+};
+
+export type PendingApproval = {
+    tool_name: string;
+    /**
+     * The arguments.
+     */
+    args: {
+        [key: string]: unknown;
+    };
+    /**
+     * The call's id.
+     */
+    id: string;
+    /**
+     * When the call waits no longer; null: it may wait for ever.
+     */
+    deadline?: string | null;
+    capability?: 'read' | 'actuator';
+    /**
+     * Why it needs one: its `tool` says so, or the agent says so of tools that are an `actuator`, or of all (`agent`).
+     */
+    reason: 'tool' | 'actuator' | 'agent';
+};
+
 export type ToolResultEvent = {
     kind?: 'tool_result';
     tool_req: ToolRequest;
@@ -640,9 +682,9 @@ export type Receipt = {
      */
     id: string | null;
     /**
-     * `accepted`: it settled its call. `duplicate`: the same answer was there. `conflict`: another answer was there. `late`: the call had been withdrawn. `unknown`: no such call.
+     * `accepted`: it settled its call. `duplicate`: the same answer was there. `conflict`: another answer was there. `late`: the call had been withdrawn, or its time was over. `unknown`: no such call. `approval_required`: the call waits for an approval.
      */
-    status: 'accepted' | 'duplicate' | 'conflict' | 'late' | 'unknown';
+    status: 'accepted' | 'duplicate' | 'conflict' | 'late' | 'unknown' | 'approval_required';
 };
 
 export type ToolResultsReceipt = {
@@ -654,6 +696,10 @@ export type ToolResultsReceipt = {
      * Ids of the calls that still wait.
      */
     pending: Array<string>;
+    /**
+     * Ids of the calls that wait for an approval, if any does.
+     */
+    pending_approvals?: Array<string>;
     /**
      * Whether this body settled the last call, so that the session goes on.
      */
@@ -816,11 +862,15 @@ export type ActiveStateChangeEvent = {
     timestamp: string;
     type: 'ActiveStateChangeEvent';
     data: {
-        state: 'running' | 'idle' | 'awaiting_tool_results';
+        state: 'running' | 'idle' | 'awaiting_tool_results' | 'awaiting_approval';
         /**
          * Every call that waits for the caller.
          */
-        pending_tool_calls?: Array<ToolCall> | null;
+        pending_tool_calls?: Array<PendingToolCall> | null;
+        /**
+         * Every call that waits for an approval.
+         */
+        pending_approvals?: Array<PendingApproval>;
         [key: string]: unknown;
     };
     [key: string]: unknown;
@@ -908,7 +958,7 @@ export type ToolCallCancelledEvent = {
     data: {
         tool_req: ToolCall;
         /**
-         * `cancelled`, `force_answer` or `max_time`.
+         * `cancelled`, `force_answer`, `max_time`, `timed_out` or `session_failed`.
          */
         reason: string;
         [key: string]: unknown;
@@ -917,24 +967,72 @@ export type ToolCallCancelledEvent = {
 };
 
 /**
+ * A caller's handler told how far it is.
+ */
+export type ToolCallProgressEvent = {
+    timestamp: string;
+    type: 'ToolCallProgressEvent';
+    data: {
+        tool_req: ToolCall;
+        /**
+         * What the caller's handler said.
+         */
+        progress: unknown;
+        /**
+         * The call's new deadline.
+         */
+        deadline: string | null;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * It was decided whether a call may run.
+ */
+export type ToolApprovalEvent = {
+    timestamp: string;
+    type: 'ToolApprovalEvent';
+    data: {
+        tool_req: ToolCall;
+        decision: 'allow' | 'deny';
+        message: string | null;
+        /**
+         * Whether it counts for all later calls of the tool.
+         */
+        remember: boolean;
+        /**
+         * Whether the arguments are others than those the model gave.
+         */
+        edited: boolean;
+        /**
+         * Null when nobody decided in time.
+         */
+        decided_by: string | null;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
  * One line of a session's history. `type` tells them apart.
  */
-export type SessionEvent = RequestStartEvent | RequestStartDispatchedEvent | AgentStartedEvent | AgentEvent | ActiveStateChangeEvent | AgentRunStatusChangeEvent | MetricsUpdateEvent | AgentCompletionEvent | AgentErrorEvent | LateToolResultEvent | ToolCallCancelledEvent;
+export type SessionEvent = RequestStartEvent | RequestStartDispatchedEvent | AgentStartedEvent | AgentEvent | ActiveStateChangeEvent | AgentRunStatusChangeEvent | MetricsUpdateEvent | AgentCompletionEvent | AgentErrorEvent | LateToolResultEvent | ToolCallCancelledEvent | ToolCallProgressEvent | ToolApprovalEvent;
 
-export type TrajectoryStatus = 'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'completed' | 'failed' | 'timed_out' | 'interrupted';
+export type TrajectoryStatus = 'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'awaiting_approval' | 'completed' | 'failed' | 'timed_out' | 'interrupted';
 
 export type SessionErrorCode = 'environment_error' | 'no_answer' | 'answer_validation' | 'timeout' | 'internal';
 
 /**
  * Why the session ended. More exact than `error_code`, and set for good ends too.
  */
-export type EndReason = 'answered' | 'max_steps' | 'max_time' | 'idle_timeout' | 'cancelled' | 'repeat_limit' | 'error_limit' | 'token_budget' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
+export type EndReason = 'answered' | 'max_steps' | 'max_time' | 'idle_timeout' | 'cancelled' | 'repeat_limit' | 'error_limit' | 'token_budget' | 'tool_timeout' | 'provider_refused' | 'provider_unavailable' | 'answer_invalid' | 'no_answer' | 'internal';
 
 export type WaitingOn = {
     /**
-     * `slot`: the organization has no free one. `worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: calls wait for the caller. `message`: the session has answered and is open. `resume`: it is paused.
+     * `slot`: the organization has no free one. `worker`: a step is due and no worker has taken it yet. `model`: a worker asks the model. `model_retry`: the model failed and is asked again at the deadline. `tool_results`: calls wait for the caller. `approval`: calls wait for a decision. `message`: the session has answered and is open. `resume`: it is paused.
      */
-    what: 'slot' | 'worker' | 'model' | 'model_retry' | 'tool_results' | 'message' | 'resume';
+    what: 'slot' | 'worker' | 'model' | 'model_retry' | 'tool_results' | 'approval' | 'message' | 'resume';
     since: string;
     /**
      * When something happens by itself, if it does.
@@ -1073,6 +1171,20 @@ export type PageSessionEvent = {
     page: number;
 };
 
+export type CallProgress = {
+    /**
+     * What the handler says: any JSON.
+     */
+    progress: unknown;
+};
+
+export type CallProgressReceipt = {
+    /**
+     * The call's new deadline; null: it may wait for ever.
+     */
+    deadline: string | null;
+};
+
 /**
  * `awaiting_approval` and `pending` are open, all others settled: `answered` by a result or an error of the caller, `denied`, `timed_out`, `withdrawn` by the server, or `refused` before anybody was asked.
  */
@@ -1169,6 +1281,63 @@ export type ClaimedCall = {
      * When the claim lapses; null: it is given back.
      */
     claimed_until: string | null;
+};
+
+export type Approval = {
+    /**
+     * A call of `pending_approvals`.
+     */
+    call_id: string;
+    decision: 'allow' | 'deny';
+    /**
+     * Why. The model reads it when the call is denied.
+     */
+    message?: string | null;
+    /**
+     * With `allow`: other arguments than the model's. They must fit the tool's schema.
+     */
+    args?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * `session`: counts for all calls of the tool from now on, and for those that wait.
+     */
+    remember?: 'session' | null;
+};
+
+export type ApprovalBatch = {
+    type?: 'batch';
+    approvals: Array<Approval>;
+};
+
+export type ApprovalReceipt = {
+    /**
+     * The call that the decision was for.
+     */
+    id: string;
+    /**
+     * `accepted`: it counts. `duplicate`: the same was decided before. `conflict`: another decision was taken, or the call needs none. `late`: the call was withdrawn, or its time was over. `unknown`: no such call.
+     */
+    status: 'accepted' | 'duplicate' | 'conflict' | 'late' | 'unknown';
+};
+
+export type ApprovalsReceipt = {
+    /**
+     * One per decision, in order.
+     */
+    receipts: Array<ApprovalReceipt>;
+    /**
+     * Ids of the calls that wait for a result.
+     */
+    pending: Array<string>;
+    /**
+     * Ids of the calls that wait for a decision.
+     */
+    pending_approvals: Array<string>;
+    /**
+     * Whether no call is open any more, so that the session goes on.
+     */
+    resumed: boolean;
 };
 
 export type ShareLink = {
@@ -1475,6 +1644,13 @@ export type SessionToolList = {
     items: Array<SessionTool>;
 };
 
+export type ToolReplacement = {
+    /**
+     * All of the caller's tools.
+     */
+    tools: Array<ToolDefinition>;
+};
+
 export type ListSessionsData = {
     body?: never;
     path?: never;
@@ -1486,7 +1662,7 @@ export type ListSessionsData = {
         /**
          * Any of these states.
          */
-        status?: Array<'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'completed' | 'failed' | 'timed_out' | 'interrupted'>;
+        status?: Array<'queued' | 'pending' | 'running' | 'paused' | 'idle' | 'awaiting_tool_results' | 'awaiting_approval' | 'completed' | 'failed' | 'timed_out' | 'interrupted'>;
         /**
          * Any of these agents, by name.
          */
@@ -2017,6 +2193,68 @@ export type SubmitToolResultsResponses = {
 
 export type SubmitToolResultsResponse = SubmitToolResultsResponses[keyof SubmitToolResultsResponses];
 
+export type SubmitApprovalsData = {
+    body: Approval | ApprovalBatch;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/approvals';
+};
+
+export type SubmitApprovalsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type SubmitApprovalsError = SubmitApprovalsErrors[keyof SubmitApprovalsErrors];
+
+export type SubmitApprovalsResponses = {
+    /**
+     * Success.
+     */
+    202: ApprovalsReceipt;
+};
+
+export type SubmitApprovalsResponse = SubmitApprovalsResponses[keyof SubmitApprovalsResponses];
+
 export type ListSessionToolsData = {
     body?: never;
     path: {
@@ -2066,6 +2304,68 @@ export type ListSessionToolsResponses = {
 };
 
 export type ListSessionToolsResponse = ListSessionToolsResponses[keyof ListSessionToolsResponses];
+
+export type ReplaceSessionToolsData = {
+    body: ToolReplacement;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tools';
+};
+
+export type ReplaceSessionToolsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ReplaceSessionToolsError = ReplaceSessionToolsErrors[keyof ReplaceSessionToolsErrors];
+
+export type ReplaceSessionToolsResponses = {
+    /**
+     * Success.
+     */
+    200: SessionToolList;
+};
+
+export type ReplaceSessionToolsResponse = ReplaceSessionToolsResponses[keyof ReplaceSessionToolsResponses];
 
 export type ListToolCallsData = {
     body?: never;
@@ -2195,6 +2495,72 @@ export type ClaimToolCallResponses = {
 };
 
 export type ClaimToolCallResponse = ClaimToolCallResponses[keyof ClaimToolCallResponses];
+
+export type ReportToolProgressData = {
+    body: CallProgress;
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+        /**
+         * The call's id.
+         */
+        call_id: string;
+    };
+    query?: never;
+    url: '/api/v2/sessions/{id}/tool_calls/{call_id}/progress';
+};
+
+export type ReportToolProgressErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The state does not allow it; `code` says which.
+     */
+    409: ErrorReply;
+    /**
+     * The body is over 10,000,000 bytes.
+     */
+    413: ErrorReply;
+    /**
+     * The body is not `application/json`.
+     */
+    415: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ReportToolProgressError = ReportToolProgressErrors[keyof ReportToolProgressErrors];
+
+export type ReportToolProgressResponses = {
+    /**
+     * Success.
+     */
+    202: CallProgressReceipt;
+};
+
+export type ReportToolProgressResponse = ReportToolProgressResponses[keyof ReportToolProgressResponses];
 
 export type PauseSessionData = {
     body?: never;

@@ -1,7 +1,7 @@
 // What a model is told of its calls: texts cut to their tool's limit, images where the provider takes them.
 import type { LanguageModelV3Message, LanguageModelV3ToolResultPart } from "@ai-sdk/provider";
 import type { StoredEvent } from "@tandem/engine/domain/events";
-import type { JsonObject } from "@tandem/engine/domain/json";
+import { type JsonObject, stringifyJson } from "@tandem/engine/domain/json";
 import type { Provider } from "@tandem/engine/domain/models";
 import { cutText, toModelResult } from "@tandem/engine/domain/tool-result-forms";
 import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
@@ -47,7 +47,8 @@ const IMAGE_PLACES: Record<Provider, "inside" | "after" | "nowhere"> = {
 export function tellResult(event: StoredEvent | undefined, toolName: string, telling: Telling): ToldResult {
   if (!event) return { output: text(toolName === SUBMIT_ANSWER ? ANSWER_TAKEN : NO_RESULT), after: [] };
   const { data, internal } = event;
-  const remark = telling.remarks.get(String((data.tool_req as JsonObject).id)) ?? "";
+  const call = data.tool_req as JsonObject;
+  const remark = tellEdit(call, internal) + (telling.remarks.get(String(call.id)) ?? "");
   const limit = typeof internal?.max_result_tokens === "number" ? internal.max_result_tokens : null;
   if (data.kind === "error_event")
     return { output: error(cutText(String(data.error), limit) + remark), after: [] };
@@ -61,6 +62,12 @@ export function tellResult(event: StoredEvent | undefined, toolName: string, tel
   }
   const isSplit = typeof data.result !== "string";
   return { output: text(said === "" && isSplit ? EMPTY_RESULT : said), after: images };
+}
+
+/** The model knows the arguments that it gave, and must not take the result for theirs. */
+function tellEdit(call: JsonObject, internal: JsonObject | null): string {
+  if (internal?.edited !== true) return "";
+  return `\n\n[Before the call was approved, its arguments were changed to ${stringifyJson(call.args ?? {})}]`;
 }
 
 function readImages(

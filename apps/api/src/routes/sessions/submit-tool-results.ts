@@ -39,17 +39,14 @@ export function submitToolResultsRoute(app: App, { engine }: ApiContext): void {
     async handler(request, reply) {
       const { entries, locOf } = toEntries(request.body);
       // By the names that are posted: one that is not its call's is refused as well, before anything is written.
+      const { organizationId, userName, scope } = principalOf(request);
       refuseTools(
-        principalOf(request).scope,
+        scope,
         entries.map(({ tool_req }) => tool_req.tool_name),
       );
-      const receipt = await submitToolResults(engine, {
-        organizationId: principalOf(request).organizationId,
-        sessionId: request.params.id,
-        entries,
-        locOf,
-      });
-      return reply.code(202).send(receipt);
+      const sessionId = request.params.id;
+      const submitted = { organizationId, sessionId, userName, entries, locOf };
+      return reply.code(202).send(await submitToolResults(engine, submitted));
     },
   });
 }
