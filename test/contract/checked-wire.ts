@@ -61,6 +61,13 @@ export function listRoutes(document: OpenApiDocument): Route[] {
  */
 const bodiesOfOurs = new Set(["POST /api/v2/sessions/{id}/tool_results 202"]);
 
+/** The one state that we add to the reference's (design §3), wherever it lists those that wait. */
+function withOurStates(reference: ReferenceApi): ReferenceApi {
+  return JSON.parse(JSON.stringify(reference), (key, value) =>
+    key === "enum" && value.includes("awaiting_tool_results") ? [...value, "awaiting_approval"] : value,
+  );
+}
+
 /** Holds replies against both documents. */
 export interface Contract {
   /** What is wrong with a reply, one line per fault. */
@@ -71,7 +78,7 @@ export interface Contract {
 
 export async function createContract(): Promise<Contract> {
   const document = await readOpenApi();
-  const reference = await readReferenceApi();
+  const reference = withOurStates(await readReferenceApi());
   const routes = listRoutes(document);
   const checkOurs = createDocumentCheck(document);
   const checkReference = createReferenceCheck(reference);

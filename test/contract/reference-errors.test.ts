@@ -30,6 +30,17 @@ const requests: { method: string; path: string; body?: unknown }[] = [
     body: { tool_req: { tool_name: "x" }, result: 1 },
   },
   { method: "GET", path: `/sessions/${nobody}/tools` },
+  { method: "PUT", path: `/sessions/${nobody}/tools`, body: { tools: [] } },
+  {
+    method: "POST",
+    path: `/sessions/${nobody}/approvals`,
+    body: { call_id: "call_x", decision: "allow" },
+  },
+  {
+    method: "POST",
+    path: `/sessions/${nobody}/tool_calls/call_x/progress`,
+    body: { progress: 1 },
+  },
   { method: "POST", path: `/sessions/${nobody}/tokens`, body: { expires_in_s: 60 } },
   { method: "GET", path: `/sessions/${nobody}/tool_calls` },
   {
@@ -131,12 +142,23 @@ describe("error replies", () => {
       expect(reply).toMatchObject({ status: 409, body: { code: "content_removed" } });
   });
 
-  it("are 409 for a claim of a call of a session that has ended", async () => {
+  it("are 409 for whatever is said of a call of a session that has ended", async () => {
     const id = await wire.create({ agent: "tandem/assistant", messages: "Hello." });
     await wire.until(id, "completed");
-    const claim = { claimant: "me", lease_s: 60 };
-    const reply = await wire.post(`/sessions/${id}/tool_calls/call_x/claim`, claim);
-    expect(reply).toMatchObject({ status: 409, body: { code: "session_finished" } });
+    const replies = [
+      await wire.post(`/sessions/${id}/tool_calls/call_x/claim`, { claimant: "me", lease_s: 60 }),
+      await wire.post(`/sessions/${id}/tool_calls/call_x/progress`, { progress: 1 }),
+      await wire.post(`/sessions/${id}/approvals`, { call_id: "call_x", decision: "deny" }),
+    ];
+    for (const reply of replies)
+      expect(reply).toMatchObject({ status: 409, body: { code: "session_finished" } });
+  });
+
+  it("are 409 for a replacement of tools while calls are open", async () => {
+    const id = await wire.create({ agent: { name: "x", tools: [weatherTool] }, messages: "ask 1" });
+    await wire.pending(id);
+    const reply = await wire.send("PUT", `/sessions/${id}/tools`, { body: { tools: [] } });
+    expect(reply).toMatchObject({ status: 409, body: { code: "calls_pending" } });
   });
 
   it("are 404 on every route for what is not there", async () => {

@@ -1,3 +1,4 @@
+import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
 import { beforeAll, describe, expect, it } from "vitest";
 import { listRoutes, type OpenApiDocument, type Route, readOpenApi } from "./checked-wire.ts";
 import {
@@ -13,6 +14,8 @@ const meant: Record<string, string> = {
   // Postgres counts events in 32 bits, and no cursor is below 0.
   "GET /api/v2/sessions/{id}/changes query from_index": "minimum 0, maximum 2147483647",
   "GET /api/v2/sessions/{id}/changes query limit": "maximum 2147483647",
+  // A state of ours: calls wait for an approval (design §3).
+  "GET /api/v2/sessions query status": `enum ${JSON.stringify(SESSION_STATUSES)}`,
   // A page beyond the millionth would be a scan of everything before it.
   "GET /api/v2/sessions query page": "maximum 1000000",
   "GET /api/v2/sessions/{id}/events query page": "maximum 1000000",

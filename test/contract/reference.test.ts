@@ -97,6 +97,25 @@ describe("replies of the session routes", () => {
     await wire.until(id, "completed");
   });
 
+  it("fit both documents from an approval over progress to the end, and for other tools", async () => {
+    const careful = { ...agent, approval: "always", tool_timeout_s: 600 };
+    const id = await wire.create({ agent: careful, messages: "ask 1" });
+    await wire.until(id, "awaiting_approval");
+    const [{ id: callId }] = (await wire.get(`/sessions/${id}/tool_calls`)).body.items;
+    const decision = { call_id: callId, decision: "allow" };
+    expect((await wire.post(`/sessions/${id}/approvals`, decision)).status).toBe(202);
+    const [call] = (await wire.pending(id)) as [PendingCall];
+    const progress = await wire.post(`/sessions/${id}/tool_calls/${callId}/progress`, {
+      progress: { done: 1 },
+    });
+    expect(progress).toMatchObject({ status: 202, body: { deadline: expect.any(String) } });
+    expect((await wire.post(`/sessions/${id}/tool_results`, resultFor(call, 1))).status).toBe(202);
+    await wire.until(id, "completed");
+    await wire.look(id);
+    const replaced = await wire.send("PUT", `/sessions/${id}/tools`, { body: { tools: [] } });
+    expect(replaced).toMatchObject({ status: 200, body: { items: [] } });
+  });
+
   it("fit both documents after the content of an ephemeral session is removed", async () => {
     const id = await wire.create({ agent, messages: "Hello.", ephemeral: true });
     await wire.until(id, "completed");

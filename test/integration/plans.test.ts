@@ -71,7 +71,7 @@ describe("beside many sessions", () => {
     "sessions_parent_idx",
     "sessions_finished_idx",
     "sessions_due_idx",
-    "sessions_timer_idx",
+    "sessions_timers_idx",
     "sessions_active_idx",
     "sessions_delete_idx",
     "sessions_purge_idx",

@@ -36,6 +36,9 @@ it("a foreign id is 404 on every route of the document, for every verb, and chan
     submitEventFeedback: { success: false },
     createSessionToken: { expires_in_s: 60 },
     claimToolCall: { claimant: "thief", lease_s: 60 },
+    reportToolProgress: { progress: 1 },
+    submitApprovals: { call_id: call?.id, decision: "allow" },
+    replaceSessionTools: { tools: [] },
   };
   const { share_url: link } = (await mine.post(`/sessions/${id}/share`, undefined)).body;
   const document = JSON.parse(await readFile(new URL("../../openapi/openapi.json", import.meta.url), "utf8"));

@@ -130,7 +130,8 @@ export async function readRows({ engine, principal: { organizationId }, sessions
             reason, due_at IS NOT NULL AS "isDue", lease_until IS NOT NULL AS "isHeld",
             queued_at IS NOT NULL AS "isQueued", idle_until IS NOT NULL AS "isIdling",
             time_limit_at IS NOT NULL AS "isTimed",
-            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id ORDER BY step, position) AS calls,
+            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id AND state <> 'refused'
+                   ORDER BY step, position) AS calls,
             (SELECT count(*)::int FROM waiting_messages WHERE session_id = sessions.id) AS waiting
        FROM sessions WHERE organization_id = $1`,
     [organizationId],

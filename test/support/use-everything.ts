@@ -24,6 +24,7 @@ export async function useEverything(stack: TestStack, plain: Wire): Promise<stri
   await useLists(use);
   await useSharing(use);
   await useTokens(use, stack);
+  await useContracts(use);
   await useClocks(use, stack);
   await useCatalogue(use, createWire(stack.baseUrl, await stack.addKey({ isAdmin: true })));
   return requested;
@@ -133,6 +134,21 @@ async function useSharing(use: Use): Promise<void> {
   await ask("DELETE", `/sessions/${id}/share`);
 }
 
+/** Approvals, deadlines of calls, and other tools. */
+async function useContracts({ ask, until }: Use): Promise<void> {
+  const careful = { ...agent, approval: "always", approval_timeout_s: 600, tool_timeout_s: 0.1 };
+  const { id } = await ask("POST", "/sessions", { body: { agent: careful, messages: "Weather?" } });
+  await until(id, "awaiting_approval");
+  const [{ id: callId }] = (await ask("GET", `/sessions/${id}/tool_calls?state=awaiting_approval`)).items;
+  const decision = { call_id: callId, decision: "allow", args: { city: "Lima" } };
+  await ask("POST", `/sessions/${id}/approvals`, { body: decision });
+  await until(id, "completed");
+  await ask("GET", `/sessions/${id}/tools`);
+  await ask("PUT", `/sessions/${id}/tools`, { body: { tools: [{ ...weatherTool, max_retries: 1 }] } });
+  await ask("GET", `/sessions/${id}/tools`);
+  await ask("POST", "/tools/check", { body: { model: "demo/keyword", tools: [weatherTool] } });
+}
+
 /** A browser's way, with claims, and lists of calls. */
 async function useTokens(use: Use, { baseUrl }: TestStack): Promise<void> {
   const { ask } = use;
@@ -144,6 +160,8 @@ async function useTokens(use: Use, { baseUrl }: TestStack): Promise<void> {
   await ask("POST", `/sessions/${id}/tool_calls/${call?.id}/claim`, claim, browser);
   for (const query of ["", "?state=pending", "?page=2&size=1"])
     await ask("GET", `/sessions/${id}/tool_calls${query}`);
+  const progress = { body: { progress: 1 } };
+  await ask("POST", `/sessions/${id}/tool_calls/${call?.id}/progress`, progress, browser);
   const result = { body: resultFor(call as PendingCall, "Sunny.") };
   await ask("POST", `/sessions/${id}/tool_results`, result, browser);
 }

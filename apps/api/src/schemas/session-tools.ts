@@ -26,7 +26,13 @@ export const SessionToolList = Type.Object(
 
 export const ToolReplacement = Type.Object(
   { tools: Type.Array(ref(ToolDefinition), { description: "All of the caller's tools." }) },
-  { $id: "ToolReplacement", additionalProperties: false },
+  {
+    $id: "ToolReplacement",
+    additionalProperties: false,
+    examples: [
+      { tools: [{ name: "get_order_status", description: "Look up the status of an order by its id." }] },
+    ],
+  },
 );
 
 /** A tool in the wire's shape. */

@@ -33,7 +33,7 @@ export function lowerForProvider(schema: JsonObject, provider: Provider): Lowere
   const key = `${provider} ${stringifyJson(schema)}`;
   const known = remembered.get(key);
   if (known) return known;
-  const lowered = lowerSafely(schema, provider);
+  const lowered = lowerSafely(schema, provider, key.length);
   remember(key, lowered);
   return lowered;
 }
@@ -52,9 +52,13 @@ function remember(key: string, lowered: LoweredSchema): void {
   }
 }
 
+/** Longest schema that is lowered, in characters. One that is longer is refused at create time, and takes seconds. */
+const MAX_LOWERED_CHARACTERS = 262_144;
+
 /** What cannot be lowered is offered as "any object": a step goes on, and the arguments are checked as always. */
-function lowerSafely(schema: JsonObject, provider: Provider): LoweredSchema {
+function lowerSafely(schema: JsonObject, provider: Provider, characters: number): LoweredSchema {
   try {
+    if (characters > MAX_LOWERED_CHARACTERS) throw new Error("too long");
     return lower(schema, provider);
   } catch {
     const changes = ["top level: the schema cannot be told to the provider; any object is offered"];
