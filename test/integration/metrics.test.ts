@@ -114,6 +114,7 @@ describe.each(backends)("the metrics of a session with one tool, on %s,", (backe
       '{status="paused"}': 0,
       '{status="idle"}': 0,
       '{status="awaiting_tool_results"}': 1,
+      '{status="awaiting_approval"}': 0,
     });
     expect(seriesOf(api, "tandem_up")).toEqual({ '{part="database"}': 1, '{part="queue"}': 1 });
     expect(pick(api, "tandem_queue_lag_seconds")).toBe(0);

@@ -115,7 +115,7 @@ export const post = (words: string, toEntries: (session: ModelSession) => Posted
 
 async function readCallIds({ engine }: Walk, sessionId: string): Promise<string[]> {
   const { rows } = await engine.pool.query<{ id: string }>(
-    "SELECT id FROM tool_calls WHERE session_id = $1 ORDER BY step, position",
+    "SELECT id FROM tool_calls WHERE session_id = $1 AND state <> 'refused' ORDER BY step, position",
     [sessionId],
   );
   return rows.map(({ id }) => id);

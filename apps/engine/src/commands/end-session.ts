@@ -13,11 +13,15 @@ export interface Failure {
 }
 
 /** The end of a run that failed. In the last step of a session whose time is over it is that which ended it. */
-export function toFailed(session: SessionRow, failure: Failure): SessionUpdate {
+export function toFailed(
+  session: SessionRow,
+  failure: Failure,
+  happening: "step_failed" | "call_failed" = "step_failed",
+): SessionUpdate {
   const { error, errorCode, reason } = failure;
   if (session.lastStep === "max_time") return toTimedOut(session, error);
   return {
-    patch: { status: mustMove(session, "step_failed"), error, errorCode, reason },
+    patch: { status: mustMove(session, happening), error, errorCode, reason },
     events: [agentError(error, { error_code: errorCode, reason })],
     ...END,
   };

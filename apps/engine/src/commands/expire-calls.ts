@@ -56,11 +56,9 @@ async function toTimeoutFailure(
     "session_failed",
   );
   const seconds = (fatal.timeoutMs ?? 0) / 1_000;
-  const failure = toFailed(session, {
-    error: `Tool ${fatal.request.tool_name} gave no result within ${seconds} s, and its on_timeout is "fail".`,
-    errorCode: "timeout",
-    reason: "tool_timeout",
-  });
+  const error = `Tool ${fatal.request.tool_name} gave no result within ${seconds} s, and its on_timeout is "fail".`;
+  const reason = "tool_timeout";
+  const failure = toFailed(session, { error, errorCode: "timeout", reason }, "call_failed");
   const update: SessionUpdate = {
     ...failure,
     events: [...timedOut.events, ...withdrawn.events, ...failure.events],

@@ -2,29 +2,18 @@ import {
   type AnswerOutcome,
   agentCompletion,
   answerEvent,
-  denial,
-  errorEvent,
   metricsUpdate,
   type NewEvent,
-  stateAwaiting,
   stateIdle,
 } from "../domain/events.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  stringifyJson,
-  toCanonicalJson,
-} from "../domain/json.ts";
+import { type JsonValue, stringifyJson } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
-import { earliestDeadline, listOpen, planCalls } from "../domain/plan-calls.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import { mustMove } from "../domain/session-state.ts";
-import { SUBMIT_ANSWER, type ToolRequest } from "../domain/tools.ts";
+import type { ToolRequest } from "../domain/tools.ts";
 import type { Engine } from "../engine.ts";
-import type { NewCall } from "../postgres/call-changes.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
-import { type ClaimedSessionRow, databaseNowMs, type SessionRow } from "../postgres/session-row.ts";
+import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import {
   type SessionChange,
@@ -35,10 +24,17 @@ import {
 } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { announceAndAdmit } from "./admit-sessions.ts";
+import {
+  GO_ON,
+  NOT_STARTED,
+  refuseCalls,
+  toAsked,
+  toNewCalls,
+  withoutReplacedTools,
+} from "./ask-for-calls.ts";
 import { toFailed, toTimedOut } from "./end-session.ts";
 import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
-import { SERVER } from "./withdraw-calls.ts";
 
 /** What follows from one reply of the model. */
 export type StepOutcome =
@@ -115,66 +111,6 @@ function decide(
   return pauseAtBoundary(session, { ...update, calls: toNewCalls(step.policy, update) });
 }
 
-type Judged = Pick<FinishedStep, "outcome" | "replies">;
-
-/** Takes calls out of what a step asks for, and tells the model why they were not made. */
-function refuseCalls(step: Judged, why: string, isRefused: (call: ToolRequest) => boolean): Judged {
-  if (step.outcome.kind !== "ask") return step;
-  const refused = step.outcome.calls.filter(isRefused);
-  if (refused.length === 0) return step;
-  const calls = step.outcome.calls.filter((call) => !refused.includes(call));
-  const internal = { settled: "not_offered" };
-  const replies = [
-    ...step.replies,
-    ...refused.map((call) => ({ ...errorEvent(why, "server", call), internal })),
-  ];
-  return { outcome: calls.length > 0 ? { kind: "ask", calls } : GO_ON, replies };
-}
-
-const NOT_STARTED = "The call was not made: an answer was asked for.";
-const REPLACED =
-  "The call was not made: the tool was replaced or removed meanwhile. Look at the tools again.";
-
-const GO_ON: StepOutcome = { kind: "again", corrections: 0, nudges: 0, uselessSteps: 0 };
-
-/** The tools were replaced while the model was asked: calls count whose tool is still the one that it saw. */
-function withoutReplacedTools(
-  step: FinishedStep,
-  { claimed, session }: { claimed: ClaimedSessionRow; session: ClaimedSessionRow },
-): FinishedStep {
-  if (claimed.toolsVersion === session.toolsVersion) return step;
-  const textOf = ({ tools }: ClaimedSessionRow, name: string) => {
-    const tool = tools.find((known) => known.name === name);
-    return tool && toCanonicalJson(tool as unknown as JsonObject);
-  };
-  const isReplaced = ({ tool_name }: ToolRequest) =>
-    textOf(session, tool_name) === undefined || textOf(session, tool_name) !== textOf(claimed, tool_name);
-  return { ...step, ...refuseCalls(step, REPLACED, isReplaced) };
-}
-
-/**
- * The rows of a step's calls, in the model's order: those that are open, and those that the server has answered itself.
- * The call that gives an answer is none.
- */
-function toNewCalls(policy: NewEvent, update: SessionUpdate): NewCall[] {
-  const positions = new Map((policy.data.tool_reqs as JsonObject[]).map((call, place) => [call.id, place]));
-  const planned = update.calls ?? [];
-  const known = new Set(planned.map(({ request }) => request.id));
-  const replied = update.events
-    .flatMap(({ data }) => toRepliedCall(data))
-    .filter(({ request }) => !known.has(request.id));
-  return [...planned, ...replied].map((call) => ({ ...call, position: positions.get(call.request.id) ?? 0 }));
-}
-
-/** A call that the server has answered in the same step: as what a built-in tool returned, or why it was not made. */
-function toRepliedCall(data: JsonObject): NewCall[] {
-  const call = data.tool_req;
-  if (!isJsonObject(call) || call.tool_name === SUBMIT_ANSWER) return [];
-  const replied = { request: call as unknown as ToolRequest, position: 0, settledBy: SERVER };
-  if (data.kind === "tool_result") return [{ ...replied, state: "answered" }];
-  return data.kind === "error_event" ? [{ ...replied, state: "refused", reason: String(data.error) }] : [];
-}
-
 /**
  * What a run comes to that did not see a waiting message. An answer is not final, so the session goes on. A failure
  * ends the run, and so does the answer of a last step: the message then starts the session again, with everything
@@ -235,32 +171,6 @@ function toEffect(session: ClaimedSessionRow, outcome: StepOutcome): SessionUpda
       return toFailed(session, outcome);
   }
 }
-
-/** Calls wait for the caller or for an approval; those that the session denies without asking have their result. */
-function toAsked(session: ClaimedSessionRow, calls: readonly ToolRequest[]): SessionUpdate {
-  const { tools, agent, remembered } = session;
-  const { open, denied } = planCalls(calls, { tools, agent, remembered, nowMs: databaseNowMs(session) });
-  const counts = { corrections: 0, nudges: 0, uselessSteps: 0 };
-  const denials = denied.map(({ request }) => denial(request, DENIED_BEFORE));
-  const deniedCalls = denied.map(({ request, terms }): NewCall => {
-    return { request, ...terms, position: 0, state: "denied", settledBy: SERVER, reason: DENIED_BEFORE };
-  });
-  if (open.length === 0) {
-    const status = mustMove(session, "step_goes_on");
-    return { patch: { ...counts, status }, events: denials, calls: deniedCalls, due: "now" };
-  }
-  const isForResults = open.some(({ state }) => state === "pending");
-  const status = mustMove(session, isForResults ? "step_asked_for_tools" : "step_asked_for_approval");
-  const callDeadlineAt = earliestDeadline(open);
-  return {
-    patch: { ...counts, status, ...(callDeadlineAt === null ? {} : { callDeadlineAt }) },
-    events: [stateAwaiting(listOpen(open)), ...denials],
-    calls: [...open.map((call) => ({ ...call, position: 0 })), ...deniedCalls],
-    due: "not",
-  };
-}
-
-const DENIED_BEFORE = "Calls of this tool were denied for the whole session.";
 
 /** An answer ends the session, or leaves it open for a message. */
 function toAnswered(session: SessionRow, said: SaidAnswer): SessionUpdate {

@@ -32,6 +32,8 @@ export type SessionHappening =
   /** The model answered, and the session stays open for a message. */
   | "step_answered_open"
   | "step_failed"
+  /** A call had no result in time, and its tool says that the session fails then. */
+  | "call_failed"
   | "step_goes_on"
   /** A call was allowed, and waits for the caller now. */
   | "results_awaited"
@@ -68,6 +70,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "refused",
     step_goes_on: "refused",
     results_awaited: "refused",
     approval_awaited: "refused",
@@ -90,6 +93,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "refused",
     step_goes_on: "refused",
     results_awaited: "refused",
     approval_awaited: "refused",
@@ -112,6 +116,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "completed",
     step_answered_open: "idle",
     step_failed: "failed",
+    call_failed: "refused",
     step_goes_on: "running",
     results_awaited: "refused",
     approval_awaited: "refused",
@@ -134,6 +139,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "failed",
     step_goes_on: "refused",
     results_awaited: "awaiting_tool_results",
     approval_awaited: "awaiting_approval",
@@ -156,6 +162,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "refused",
     step_goes_on: "refused",
     results_awaited: "awaiting_tool_results",
     approval_awaited: "awaiting_approval",
@@ -178,6 +185,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "refused",
     step_goes_on: "refused",
     results_awaited: "refused",
     approval_awaited: "refused",
@@ -200,6 +208,7 @@ export const TRANSITIONS: Record<SessionStatus, Record<SessionHappening, Next>> 
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "failed",
     step_goes_on: "refused",
     results_awaited: "paused",
     approval_awaited: "paused",
@@ -230,6 +239,7 @@ function terminal(): Record<SessionHappening, Next> {
     step_answered: "refused",
     step_answered_open: "refused",
     step_failed: "refused",
+    call_failed: "refused",
     step_goes_on: "refused",
     results_awaited: "refused",
     approval_awaited: "refused",
