@@ -169,7 +169,7 @@ function toResultEvent(posted: PostedResult, row: ToolCallRow | undefined): NewE
     Object.keys(internal).length > 0 ? { ...event, internal } : event;
   if (posted.kind === "error_event") return withInternal(errorEvent(posted.error, posted.origin, call));
   const { result, output_artifact_path } = posted;
-  const truncated = posted.truncated || isCut(result, maxTokens);
+  const truncated = posted.truncated || (maxTokens !== null && isCut(result, maxTokens));
   return withInternal(toolResult({ tool_req: call, result, truncated, output_artifact_path }));
 }
 
