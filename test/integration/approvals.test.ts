@@ -124,6 +124,34 @@ describe("a call that needs approval", () => {
       expect(reply).toMatchObject({ status: 409, body: { code: "approval_conflict" } });
   });
 
+  it("may be decided again in the same words when the session has gone on", async () => {
+    const { id, approvals, path } = await start("pay Rome", { idle_timeout_s: 60 });
+    const allowed = { call_id: approvals[0].id, decision: "allow", args: { city: "Oslo" } };
+    await decide(id, allowed);
+    await settle(id, (await nowOpen(id)).pending[0], "paid");
+    await wire.until(id, "idle");
+    const repeat = { status: 202, body: { receipts: [{ status: "duplicate" }], resumed: false } };
+    expect(await decide(id, allowed)).toMatchObject(repeat);
+    await wire.post(`${path}/pause`, undefined);
+    expect(await decide(id, allowed)).toMatchObject(repeat);
+    await wire.send("PUT", `${path}/tools`, {
+      body: { tools: [{ ...pay, input_schema: { type: "object", maxProperties: 0 } }] },
+    });
+    expect(await decide(id, allowed)).toMatchObject(repeat);
+  });
+
+  it("that is left open by a process that knows no approvals is settled, and nothing more", async () => {
+    const { id, approvals } = await start("pay Rome", { approval_timeout_s: 2, idle_timeout_s: 60 });
+    const goOn = "UPDATE sessions SET status = 'idle', idle_until = now() + interval '1 hour' WHERE id = $1";
+    await stack.engine.pool.query(goOn, [id]);
+    const stateOf = async () => (await wire.get(`/sessions/${id}/tool_calls`)).body.items[0].state;
+    await expect.poll(stateOf, { timeout: 20_000 }).toBe("denied");
+    expect((await statusOf(id)).status).toBe("idle");
+    expect((await decide(id, { call_id: approvals[0].id, decision: "allow" })).body.receipts).toMatchObject([
+      { status: "late" },
+    ]);
+  });
+
   it("of several at once has one decision, whoever posts", async () => {
     for (let round = 0; round < 10; round++) {
       const { id, approvals } = await start("pay Rome");

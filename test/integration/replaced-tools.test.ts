@@ -52,6 +52,11 @@ describe("a session's tools", () => {
     expect(bad.body.detail).toMatchObject([
       { loc: ["body", "tools", 1, "name"], type: "tool_name_reserved" },
     ]);
+    const text = `{"tools":[${JSON.stringify(keep).replace(/}$/, ',"max_retries":1.00000000000000000001}')}]}`;
+    const inexact = await wire.send("PUT", `/sessions/${id}/tools`, {
+      ...{ text, headers: { "content-type": "application/json" } },
+    });
+    expect(inexact.body.detail).toMatchObject([{ loc: ["body", "tools", 0, "max_retries"] }]);
     const { body } = await put(id, [{ ...gone, name: "fresh" }]);
     expect(body.items).toMatchObject([{ name: "fresh", source: "custom", offered: true }]);
     await wire.post(`/sessions/${id}/messages`, { message: "ask fresh" });

@@ -38,6 +38,3 @@ ALTER TABLE tool_calls
   -- Who runs the call, for as long as they say.
   ADD COLUMN claimant text,
   ADD COLUMN claimed_until timestamptz;
-
-CREATE INDEX tool_calls_open_idx ON tool_calls (session_id) WHERE state IN ('pending', 'awaiting_approval');
-DROP INDEX tool_calls_pending_idx;

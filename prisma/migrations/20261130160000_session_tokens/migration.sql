@@ -13,12 +13,3 @@ CREATE UNIQUE INDEX session_tokens_token_hash_key ON session_tokens (token_hash)
 CREATE INDEX session_tokens_session_id_idx ON session_tokens (session_id);
 CREATE INDEX session_tokens_api_key_id_idx ON session_tokens (api_key_id);
 CREATE INDEX session_tokens_expires_at_idx ON session_tokens (expires_at);
-
--- Ephemeral sessions: what remains of the request when the content is removed, written with the session, so that nothing
--- has to be read for it. Null: nothing is removed. The moment follows from the end, by the index: no statement that ends or
--- restarts a session can forget it, and the table need not be written anew for a column that says it.
-ALTER TABLE sessions
-  ADD COLUMN lasting_request json,
-  ADD COLUMN purged_at timestamptz;
-CREATE INDEX sessions_purge_idx ON sessions (finished_at)
-  WHERE lasting_request IS NOT NULL AND purged_at IS NULL AND finished_at IS NOT NULL;

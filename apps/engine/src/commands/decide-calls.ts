@@ -53,11 +53,13 @@ export async function decideCalls(engine: Engine, input: PostedApprovals): Promi
     const { receipts, accepted } = judgeApprovals(input.entries, calls);
     const open = pickOpen(calls);
     refuseUseless(receipts, open);
-    const decided = decide(session, { open, accepted, userName: input.userName });
-    const change = accepted.length > 0 ? await updateSession(tx, session, decided.update) : null;
+    // A repeat changes nothing, in whatever state the session is by now.
+    const decided =
+      accepted.length > 0 ? decide(session, { open, accepted, userName: input.userName }) : { open };
+    const change = "update" in decided ? await updateSession(tx, session, decided.update) : null;
     const idsOf = (state: OpenCall["state"]) =>
       decided.open.filter((call) => call.state === state).map(({ request }) => request.id);
-    const resumed = change !== null && decided.update.due === "now";
+    const resumed = change?.due === "now";
     const receipt = {
       receipts,
       pending: idsOf("pending"),
@@ -79,8 +81,13 @@ async function refuseUnfitArguments(engine: Engine, input: PostedApprovals): Pro
   const found = await readSessionWithCalls(engine.pool, input, { ids: toIds(input), toolNames: [] });
   if (!found) return refuseMissing(input);
   const { tools } = (await readToolbox(engine.pool, input)) ?? refuseMissing(input);
+  const waiting = new Map(
+    found.calls.flatMap((call) => (call.state === "awaiting_approval" ? [[call.id, call]] : [])),
+  );
   const faults = input.entries.flatMap(({ callId, args }, index): Fault[] => {
-    const call = found.calls.find(({ id }) => id === callId);
+    const call = waiting.get(callId);
+    // The first entry for a call counts, and only for one that waits: what repeats a decision is not checked anew.
+    waiting.delete(callId);
     const schema = tools.find(({ name }) => name === call?.toolName)?.input_schema;
     if (args === null || !call || !schema) return [];
     return findValueFaults(schema, args).map((fault) => ({

@@ -2,7 +2,7 @@
 // its next step is due.
 import { type NewEvent, stateAwaiting, stateRunning } from "../domain/events.ts";
 import { earliestDeadline, listOpen, type OpenCall } from "../domain/plan-calls.ts";
-import type { SessionHappening } from "../domain/session-state.ts";
+import { isAwaiting, type SessionHappening } from "../domain/session-state.ts";
 import type { SessionPatch, SessionRow } from "../postgres/session-row.ts";
 import type { SessionUpdate } from "../postgres/update-session.ts";
 import { activeStatus, moveActive } from "./pause-session.ts";
@@ -17,6 +17,9 @@ export function toSettled(
   session: SessionRow,
   open: readonly OpenCall[],
 ): Pick<SessionUpdate, "patch" | "events" | "due"> {
+  // A process of the version before knows no approvals: it may have gone on beside calls that are still open.
+  if (!isAwaiting(activeStatus(session)))
+    return { patch: { callDeadlineAt: null }, events: [], due: "unchanged" };
   if (open.length === 0) {
     return {
       patch: moveActive(session, "last_call_settled"),

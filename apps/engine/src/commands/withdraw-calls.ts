@@ -53,10 +53,14 @@ export const SERVER = "server";
 
 /** The error is the call's result. `settled` tells apart what is a failure of the tool. */
 function toEvents(
-  { request, state, maxResultTokens }: OpenCall,
+  { request, state, maxResultTokens, isEdited }: OpenCall,
   { reason, settled }: { reason: WithdrawalReason; settled: string },
 ): NewEvent[] {
   const error = `${WORDS[reason]} ${state === "pending" ? OUTCOME_UNKNOWN : NOT_STARTED}`;
-  const internal = { settled, ...(maxResultTokens === null ? {} : { max_result_tokens: maxResultTokens }) };
+  const internal = {
+    settled,
+    ...(maxResultTokens === null ? {} : { max_result_tokens: maxResultTokens }),
+    ...(isEdited ? { edited: true } : {}),
+  };
   return [toolCallCancelled(request, reason), { ...errorEvent(error, "server", request), internal }];
 }

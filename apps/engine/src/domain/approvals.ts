@@ -59,7 +59,9 @@ export function judgeApprovals(
 
 function judge(call: DecidableCall, hash: Buffer): ApprovalReceipt["status"] {
   if (call.state === "awaiting_approval") return "accepted";
-  if (call.decision === null) return call.state === "withdrawn" ? "late" : "conflict";
+  if (call.decision === null) {
+    return call.state === "withdrawn" || call.state === "timed_out" ? "late" : "conflict";
+  }
   if (call.decisionHash === null) return "late";
   return call.decisionHash.equals(hash) ? "duplicate" : "conflict";
 }

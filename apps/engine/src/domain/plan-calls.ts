@@ -32,6 +32,8 @@ export interface OpenCall extends CallTerms {
   state: "pending" | "awaiting_approval";
   /** When it waits no longer; null when it may wait for ever. */
   deadlineAt: Date | null;
+  /** True when it was allowed with other arguments than those the model gave. */
+  isEdited?: boolean;
 }
 
 /** The calls of a step: those that wait, and those that the session denies without asking. */

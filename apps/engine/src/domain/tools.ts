@@ -1,6 +1,6 @@
 // Tool definitions: what a caller may define, and the checks that every definition passes before it is stored.
 import type { Fault } from "./errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from "./json.ts";
+import { hasExactNumber, isJsonObject, type JsonObject, type JsonValue, stringifyJson } from "./json.ts";
 import { createValueChecker, findSchemaFault, type ValueChecker } from "./json-schema.ts";
 
 /** What a tool does to the world: it looks, or it acts. */
@@ -137,6 +137,9 @@ export function findToolFaults(tools: readonly ToolDefinition[], loc: (string | 
   });
 }
 
+/** Fields that are calculated with. */
+const TOOL_NUMBERS = ["timeout_s", "approval_timeout_s", "max_retries", "max_result_tokens"] as const;
+
 function findToolFault(tool: ToolDefinition, loc: (string | number)[], isRepeated: boolean): Fault[] {
   const name = JSON.stringify(tool.name);
   if (!NAME.test(tool.name)) {
@@ -150,6 +153,11 @@ function findToolFault(tool: ToolDefinition, loc: (string | number)[], isRepeate
   if (isRepeated) {
     const msg = `tool name ${name} is used twice; names are unique in a session`;
     return [{ loc: [...loc, "name"], msg, type: "tool_name_duplicate" }];
+  }
+  const inexact = TOOL_NUMBERS.find((field) => hasExactNumber(tool[field]));
+  if (inexact) {
+    const msg = `tool ${name}: ${inexact} is ${tool[inexact]}; a number that a 64-bit float holds is right`;
+    return [{ loc: [...loc, inexact], msg, type: "number_exact" }];
   }
   const fault = tool.input_schema && findSchemaFault(tool.input_schema);
   if (!fault) return [];

@@ -132,7 +132,15 @@ export function pickOpen(calls: readonly ToolCallRow[]): OpenCall[] {
   return calls.flatMap((call) => {
     const { state } = call;
     if (state !== "pending" && state !== "awaiting_approval") return [];
-    return [{ ...toTerms(call), request: toToolRequest(call), state, deadlineAt: call.deadlineAt }];
+    return [
+      {
+        ...toTerms(call),
+        request: toToolRequest(call),
+        state,
+        deadlineAt: call.deadlineAt,
+        isEdited: call.isEdited,
+      },
+    ];
   });
 }
 
