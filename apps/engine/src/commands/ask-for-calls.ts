@@ -1,8 +1,10 @@
 // The calls of a step: what the session waits for because of them, which are not made, and how each is recorded. Pure.
 import { denial, errorEvent, type NewEvent, stateAwaiting } from "../domain/events.ts";
-import { isJsonObject, type JsonObject, toCanonicalJson } from "../domain/json.ts";
+import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { earliestDeadline, listOpen, planCalls } from "../domain/plan-calls.ts";
+import { isSameTool } from "../domain/same-tool.ts";
 import { mustMove } from "../domain/session-state.ts";
+import type { Settled } from "../domain/tool-history.ts";
 import { SUBMIT_ANSWER, type ToolRequest } from "../domain/tools.ts";
 import type { NewCall } from "../postgres/call-changes.ts";
 import { type ClaimedSessionRow, databaseNowMs } from "../postgres/session-row.ts";
@@ -47,7 +49,7 @@ export function refuseCalls(step: Judged, why: string, isRefused: (call: ToolReq
   const refused = step.outcome.calls.filter(isRefused);
   if (refused.length === 0) return step;
   const calls = step.outcome.calls.filter((call) => !refused.includes(call));
-  const internal = { settled: "not_offered" };
+  const internal = { settled: "not_offered" satisfies Settled };
   const replies = [
     ...step.replies,
     ...refused.map((call) => ({ ...errorEvent(why, "server", call), internal })),
@@ -66,12 +68,7 @@ export function withoutReplacedTools(
   { claimed, session }: { claimed: ClaimedSessionRow; session: ClaimedSessionRow },
 ): FinishedStep {
   if (claimed.toolsVersion === session.toolsVersion) return step;
-  const textOf = ({ tools }: ClaimedSessionRow, name: string) => {
-    const tool = tools.find((known) => known.name === name);
-    return tool && toCanonicalJson(tool as unknown as JsonObject);
-  };
-  const isReplaced = ({ tool_name }: ToolRequest) =>
-    textOf(session, tool_name) === undefined || textOf(session, tool_name) !== textOf(claimed, tool_name);
+  const isReplaced = ({ tool_name }: ToolRequest) => !isSameTool(tool_name, claimed.tools, session.tools);
   return { ...step, ...refuseCalls(step, REPLACED, isReplaced) };
 }
 

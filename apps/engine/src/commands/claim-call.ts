@@ -1,10 +1,11 @@
 import { TandemError } from "../domain/errors.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import { isTerminal } from "../domain/session-state.ts";
-import { refuseTools, type TokenScope } from "../domain/session-tokens.ts";
+import type { TokenScope } from "../domain/session-tokens.ts";
 import type { Engine } from "../engine.ts";
 import { type ClaimOutcome, type FoundCall, writeClaim } from "../postgres/call-claims.ts";
 import { refuseMissing } from "./change-session.ts";
+import { refuseUnpending } from "./refuse-unpending.ts";
 
 /** Who wants to run a call, and for how long. */
 export interface ClaimRequest extends SessionKey {
@@ -44,15 +45,8 @@ function refuseUnclaimable(
     const ended = `Session ${sessionId} has ended (${status}); its calls can be claimed no more.`;
     throw new TandemError("session_finished", ended);
   }
-  if (!call) throw new TandemError("call_not_found", `Session ${sessionId} has no tool call ${callId}.`);
-  refuseTools(scope, [call.toolName]);
-  if (call.state === "awaiting_approval")
-    throw new TandemError("approval_required", `Call ${callId} waits for an approval; it runs after that.`);
-  if (call.state !== "pending") {
-    const settled = `Call ${callId} is settled (${call.state}); nobody needs to run it.`;
-    throw new TandemError("call_not_pending", settled, { extra: { state: call.state } });
-  }
-  if (call.claimant !== claimant) refuseHeld(callId, call);
+  const pending = refuseUnpending(call, { sessionId, callId, scope });
+  if (pending.claimant !== claimant) refuseHeld(callId, pending);
 }
 
 function refuseHeld(callId: string, { claimant, heldUntil, leftMs }: FoundCall): void {

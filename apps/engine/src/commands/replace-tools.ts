@@ -1,14 +1,14 @@
 import { TandemError } from "../domain/errors.ts";
 import type { SessionKey } from "../domain/ids.ts";
-import { type JsonObject, toCanonicalJson } from "../domain/json.ts";
 import type { RememberedDecisions } from "../domain/plan-calls.ts";
+import { isSameTool } from "../domain/same-tool.ts";
 import type { ToolDefinition } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
 import { readToolbox } from "../postgres/read-toolbox.ts";
 import { isContentRemoved } from "../postgres/remove-content.ts";
 import { readOpenCalls } from "../postgres/tool-calls.ts";
 import { updateSession } from "../postgres/update-session.ts";
-import { changeSession, refuseMissing } from "./change-session.ts";
+import { changeSession, refuseMissing, refuseRemoved } from "./change-session.ts";
 
 /**
  * Replaces the caller's tools of a session, from its next step on. A step that runs was offered the tools before: of what
@@ -23,9 +23,7 @@ export async function replaceTools(
   input: SessionKey & { tools: ToolDefinition[] },
 ): Promise<void> {
   const change = await changeSession(engine, input, async (tx, session) => {
-    if (await isContentRemoved(tx, session.id)) {
-      throw new TandemError("content_removed", `The content of session ${session.id} has been removed.`);
-    }
+    if (await isContentRemoved(tx, session.id)) return refuseRemoved(input);
     const open = await readOpenCalls(tx, session.id);
     if (open.length > 0) {
       const ids = open.map(({ id }) => id).join(", ");
@@ -51,13 +49,6 @@ function keepRemembered(
   before: readonly ToolDefinition[],
   after: readonly ToolDefinition[],
 ): RememberedDecisions {
-  const textOf = (tools: readonly ToolDefinition[], name: string) => {
-    const tool = tools.find((known) => known.name === name);
-    return tool && toCanonicalJson(tool as unknown as JsonObject);
-  };
-  const kept = Object.entries(remembered).filter(([name]) => {
-    const text = textOf(after, name);
-    return text !== undefined && text === textOf(before, name);
-  });
+  const kept = Object.entries(remembered).filter(([name]) => isSameTool(name, before, after));
   return Object.fromEntries(kept);
 }

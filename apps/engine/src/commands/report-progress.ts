@@ -1,14 +1,14 @@
-import { TandemError } from "../domain/errors.ts";
 import { toolCallProgress } from "../domain/events.ts";
 import type { SessionKey } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { toPending } from "../domain/plan-calls.ts";
-import { refuseTools, type TokenScope } from "../domain/session-tokens.ts";
+import type { TokenScope } from "../domain/session-tokens.ts";
 import { announce, type Engine } from "../engine.ts";
 import { databaseNowMs } from "../postgres/session-row.ts";
 import { pickOpen, readToolCalls, toToolRequest } from "../postgres/tool-calls.ts";
 import { updateSession } from "../postgres/update-session.ts";
 import { changeSession, refuseFinished } from "./change-session.ts";
+import { refuseUnpending } from "./refuse-unpending.ts";
 import { toDeadlinePatch } from "./settle-calls.ts";
 
 /**
@@ -27,15 +27,8 @@ export async function reportProgress(
     refuseFinished(session, "takes no more progress");
     const ids = callId.includes("\u0000") ? [] : [callId];
     const calls = await readToolCalls(tx, session.id, { ids, toolNames: [] });
-    const row = calls.find(({ id }) => id === callId);
-    if (!row) throw new TandemError("call_not_found", `Session ${session.id} has no tool call ${callId}.`);
-    refuseTools(scope, [row.toolName]);
-    if (row.state === "awaiting_approval")
-      throw new TandemError("approval_required", `Call ${callId} waits for an approval; it runs after that.`);
-    if (row.state !== "pending") {
-      const settled = `Call ${callId} is settled (${row.state}); nobody waits for it.`;
-      throw new TandemError("call_not_pending", settled, { extra: { state: row.state } });
-    }
+    const found = calls.find(({ id }) => id === callId);
+    const row = refuseUnpending(found, { sessionId: session.id, callId, scope });
     const nowMs = databaseNowMs(session);
     const open = pickOpen(calls).map((call) => (call.request.id === callId ? toPending(call, nowMs) : call));
     const deadlineAt = open.find(({ request }) => request.id === callId)?.deadlineAt ?? null;

@@ -92,7 +92,8 @@ export async function findOverdueSteps(
 export async function findOverdueTimers(db: Queryable, options: { limit: number }): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM sessions
-      WHERE (idle_until IS NOT NULL OR time_limit_at IS NOT NULL OR call_deadline_at IS NOT NULL) AND ${TIMER_AT} <= statement_timestamp()
+      WHERE (idle_until IS NOT NULL OR time_limit_at IS NOT NULL OR call_deadline_at IS NOT NULL)
+        AND ${TIMER_AT} <= statement_timestamp()
       ORDER BY ${TIMER_AT} LIMIT $1`,
     [options.limit],
   );
