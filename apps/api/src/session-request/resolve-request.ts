@@ -78,10 +78,16 @@ export function findStoredAgentFaults(agent: AgentDefinition, loc: (string | num
 
 /** What is wrong with tools that are to replace those of a session. `tool_choice` is for a first step, and may name none. */
 export function findReplacementFaults(agent: AgentDefinition): Fault[] {
-  const faults = findToolFaults(agent.tools ?? [], ["body", "tools"]);
+  const tools = agent.tools ?? [];
+  const faults = findToolFaults(tools, ["body", "tools"]);
   if (faults.length > 0) return faults;
-  const settingFaults = findSettingFaults({ ...agent, tool_choice: null }, ["body", "tools"]);
-  return [...findProviderFaults({ tools: agent.tools ?? [] }, agent.model ?? "", ["body"]), ...settingFaults];
+  // The setting is not in the body: what stands against it is the tool.
+  const loc = ["body", "tools", tools.findIndex((tool) => tool.defer_loading), "defer_loading"];
+  const settingFaults = findSettingFaults({ ...agent, tool_choice: null }, []).map((fault) => ({
+    ...fault,
+    loc,
+  }));
+  return [...findProviderFaults({ tools }, agent.model ?? "", ["body"]), ...settingFaults];
 }
 
 /** What is wrong with an agent's tools, environments and answer format, whatever its model. */
