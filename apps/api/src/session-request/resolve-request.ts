@@ -36,6 +36,7 @@ export async function resolveRequest(
   sent: SessionRequestInput,
   options: { models: ModelSettings; findAgent: (name: string) => Promise<AgentDefinition> },
 ): Promise<ResolvedRequest> {
+  refuse(findMisplaced(sent));
   const base =
     typeof sent.agent === "string" ? await options.findAgent(sent.agent) : toAgentDefinition(sent.agent);
   if (typeof sent.agent !== "string") refuse(findAgentFaults(base, ["body", "agent"]));
@@ -65,6 +66,13 @@ export async function resolveRequest(
   const settingFaults = findSettingFaults(resolved, []);
   refuse(settingFaults.map(({ loc, ...rest }) => ({ ...rest, loc: ["body", ...placeOf(loc[0]), ...loc] })));
   return { request, agent: resolved };
+}
+
+/** Fields that nobody knows are passed over. This one is easily put here, and calls would run that were not to. */
+function findMisplaced(sent: object): Fault[] {
+  if (!("approval" in sent)) return [];
+  const msg = "approval is a field of the agent: set it there, or as the override agent.approval";
+  return [{ loc: ["body", "approval"], msg, type: "approval_misplaced" }];
 }
 
 /** Each override fits its place by itself; together they must still make an agent. */
