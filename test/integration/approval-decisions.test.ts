@@ -19,13 +19,6 @@ const look = { ...weatherTool, name: "look" };
 const proto = { ...pay, name: "__proto__" };
 const anything = { name: "anything", description: "Takes anything.", approval: "always" };
 
-const unique = {
-  name: "unique",
-  description: "Takes anything without repetitions.",
-  approval: "always",
-  input_schema: { type: "object", properties: { city: { uniqueItems: true } } },
-};
-
 interface Seen {
   type: string;
   // biome-ignore lint/suspicious/noExplicitAny: events of every shape
@@ -47,7 +40,7 @@ describe("a decision on a call", () => {
     return { pending: data.pending_tool_calls ?? [], approvals: data.pending_approvals ?? [] };
   };
   const start = async (messages: string, more: object = {}) => {
-    const tools = [pay, look, proto, anything, unique];
+    const tools = [pay, look, proto, anything];
     const id = await wire.create({ agent: { name: "x", tools }, messages, ...more });
     const seen = await wire.until(id, "awaiting_approval", "awaiting_tool_results");
     return { id, ...openOf(seen), path: `/sessions/${id}` };
@@ -132,32 +125,6 @@ describe("a decision on a call", () => {
     expect((await callsOf(id)).map(({ state }: { state: string }) => state)).toEqual([
       ...["awaiting_approval", "awaiting_approval"],
     ]);
-  });
-
-  it("with arguments that take long to check has one budget of time with its whole batch", async () => {
-    const calls = ["a", "b", "c", "d", "e", "f"].map((city) => `unique ${city}`).join(",");
-    const { id, approvals } = await start(calls);
-    const city = Array.from({ length: 30_000 }, (_, x) => ({ x }));
-    const { status, body } = await decide(id, {
-      approvals: approvals.map((call: PendingCall) => ({
-        call_id: call.id,
-        decision: "allow",
-        args: { city },
-      })),
-    });
-    expect(status).toBe(422);
-    expect(body.detail.at(-1)).toMatchObject({
-      ...{ loc: ["body", "approvals", 5, "args"], msg: expect.stringContaining("took all the time") },
-    });
-  });
-
-  it("has arguments of the length that a model's may have", async () => {
-    const { id, approvals } = await start("anything Rome");
-    const allow = (length: number) =>
-      decide(id, { call_id: approvals[0].id, decision: "allow", args: { city: "x".repeat(length) } });
-    const tooLong = await allow(1_000_000);
-    expect([tooLong.status, tooLong.body.detail]).toMatchObject([422, [{ loc: ["body", "args"] }]]);
-    expect((await allow(999_000)).status).toBe(202);
   });
 
   it("that was taken is a duplicate even when its arguments fit the tool no more", async () => {
