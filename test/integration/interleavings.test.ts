@@ -2,6 +2,15 @@
 // either order. What comes of it must be what comes of one after the other.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import {
+  decide,
+  post,
+  progress,
+  putTools,
+  toWaitingDecisions,
+  toWaitingEntries,
+} from "../support/call-actions.ts";
+import type { ModelSession } from "../support/modelled-session.ts";
 import { type Locks, openLocks } from "../support/row-lock.ts";
 import {
   type Action,
@@ -12,14 +21,12 @@ import {
   giveBack,
   IDLE_S,
   MAX_TIME_S,
-  post,
   RETRY_S,
   renew,
   steer,
-  toWaitingEntries,
 } from "../support/session-actions.ts";
 import { findSessionFaults } from "../support/session-invariants.ts";
-import { type ModelSession, SessionModel } from "../support/session-model.ts";
+import { SessionModel } from "../support/session-model.ts";
 import {
   compareRows,
   jumpClocks,
@@ -29,6 +36,7 @@ import {
   type WalkSession,
 } from "../support/session-walk.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { TOOLSETS } from "../support/walk-tools.ts";
 
 const pause = steer("pause");
 const resume = steer("resume");
@@ -49,6 +57,22 @@ const postOther = post("another last result", (at) =>
   toWaitingEntries(at, [0]).map((entry) => ({ ...entry, value: "rain" })),
 );
 const postAll = post("all results", (at) => toWaitingEntries(at, [1, 0]));
+
+const askGuarded = finish({
+  calls: [
+    { tool: "send", args: '{"n":1}' },
+    { tool: "fetch", args: '{"n":2}' },
+  ],
+});
+const askUrgent = finish({ calls: [{ tool: "must", args: '{"n":1}' }] });
+const allow = decide("allow", (at) => toWaitingDecisions(at, [0]));
+const deny = decide("deny", (at) => toWaitingDecisions(at, [0], { decision: "deny" }));
+const edit = decide("allow with other arguments", (at) => toWaitingDecisions(at, [0], { args: '{"n":2}' }));
+const remember = decide("deny for good", (at) =>
+  toWaitingDecisions(at, [0], { decision: "deny", remember: true }),
+);
+const put = putTools("second");
+const report = progress(0);
 
 /** How a session came to where the two meet. A number is a jump of the clocks. */
 interface Situation {
@@ -81,6 +105,37 @@ const situations: Situation[] = [
   { name: "two pending calls", path: [claim, ask], contenders: [cancel, pause, postLast, postAll] },
   { name: "one pending call", path: [claim, ask, postLast], contenders: waits },
   { name: "one pending call in vain", path: [claim, ask, postLast, 2_100], options: open, contenders: waits },
+  {
+    name: "a call that waits for approval, beside one for a result",
+    path: [claim, askGuarded],
+    contenders: [allow, deny, postLast, forceAnswer, put, progress(1)],
+  },
+  {
+    name: "a call that waits for approval",
+    path: [claim, askGuarded, postLast],
+    contenders: [allow, deny, edit, remember, cancel, pause],
+  },
+  {
+    name: "a call that waited for approval too long",
+    path: [claim, askGuarded, postLast, 400],
+    contenders: [allow, deny, expire, cancel, message],
+  },
+  {
+    name: "an approved call",
+    path: [claim, askGuarded, postLast, allow],
+    contenders: [allow, deny, edit, postLast, report],
+  },
+  {
+    name: "a call that must not be late, and is",
+    path: [claim, askUrgent, 500],
+    contenders: [expire, postLast, pause, message, cancel, report],
+  },
+  {
+    name: "a pause over a call that is fatally late, and a message that waits",
+    path: [claim, askUrgent, message, pause, 500],
+    contenders: [expire, resume, postLast],
+  },
+  { name: "other tools", path: [claim], contenders: [put, askGuarded, finish("answer"), cancel, giveBack()] },
   { name: "an idle session", path: [claim, answer], options: open, contenders: [message, pause, expire] },
   {
     name: "an idle session whose time is over",
@@ -126,7 +181,10 @@ describe("two things at once", () => {
     const { idle = null, maxTime = null } = options;
     model.create({ idle, maxTime, maxSteps: null, queue: true });
     const more = { idle_timeout_s: idle, max_time_s: maxTime };
-    walk.sessions.push({ id: await createBareSession(bare.engine, principal, more), steps: [] });
+    walk.sessions.push({
+      id: await createBareSession(bare.engine, principal, more, TOOLSETS.first),
+      steps: [],
+    });
     for (const part of path) {
       if (typeof part === "number") await jumpClocks(model, walk, part);
       else await run(model, walk, { place: 0, action: part });

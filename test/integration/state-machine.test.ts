@@ -5,6 +5,17 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
 import {
+  CLAIM_S,
+  claimForRun,
+  decide,
+  post,
+  progress,
+  putTools,
+  toWaitingDecisions,
+  toWaitingEntries,
+} from "../support/call-actions.ts";
+import type { Decided, ModelReply, ModelSession, Posted } from "../support/modelled-session.ts";
+import {
   type Action,
   claim,
   expire,
@@ -13,17 +24,16 @@ import {
   giveBack,
   IDLE_S,
   MAX_TIME_S,
-  post,
   RETRY_S,
   renew,
   STEERING,
   type Steering,
   steer,
   steerAsStranger,
-  toWaitingEntries,
 } from "../support/session-actions.ts";
-import { type ModelReply, type ModelSession, type Posted, SessionModel } from "../support/session-model.ts";
+import { SessionModel } from "../support/session-model.ts";
 import { type Command, compare, jumpClocks, run, type Walk } from "../support/session-walk.ts";
+import { ARGUMENTS, CALLED, TOOLSETS, type Toolset } from "../support/walk-tools.ts";
 
 const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 80);
 const RUN_MS = 2_000;
@@ -35,7 +45,7 @@ const create = (options: ModelSession["options"]): Command => ({
     const { idle, maxTime, maxSteps, queue } = options;
     const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
     await compare({ model, walk, expected, place: null }, async () => {
-      const id = await createBareSession(walk.engine, walk.principal, more);
+      const id = await createBareSession(walk.engine, walk.principal, more, TOOLSETS.first);
       walk.sessions.push({ id, steps: [] });
     });
   },
@@ -74,11 +84,23 @@ const back = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1, 2) },
 );
 const calls = fc.array(
-  fc.record({ tool: fc.constantFrom("look", "find"), args: fc.constantFrom('{"n":1}', '{"n":2}') }),
+  fc.record({ tool: fc.constantFrom(...CALLED, "pay", "send"), args: fc.constantFrom(...ARGUMENTS) }),
   { minLength: 1, maxLength: 4 },
 );
+const place = fc.nat(11);
+const named = fc.oneof({ weight: 9, arbitrary: place }, { weight: 1, arbitrary: fc.constant(null) });
+const decided = fc
+  .record<Decided>({
+    call: named,
+    decision: fc.constantFrom("allow", "allow", "deny"),
+    message: fc.constantFrom(null, null, "Why not."),
+    args: fc.constantFrom(null, null, null, ...ARGUMENTS),
+    remember: fc.constantFrom(false, false, true),
+  })
+  // Whoever denies a call has no arguments for it.
+  .map((body) => (body.decision === "deny" ? { ...body, args: null } : body));
 const posted = fc.record({
-  call: fc.oneof({ weight: 9, arbitrary: fc.nat(11) }, { weight: 1, arbitrary: fc.constant(null) }),
+  call: named,
   by: fc.constantFrom("id", "id", "id", "arguments"),
   isMisnamed: fc.oneof(
     { weight: 12, arbitrary: fc.constant(false) },
@@ -99,12 +121,21 @@ const replies: Record<string, fc.Arbitrary<ModelReply>> = {
   oddities: fc.constantFrom("silence", "nonsense"),
 };
 const bodies = fc.array(posted, { minLength: 1, maxLength: 5 });
+const decisions = fc.array(decided, { minLength: 1, maxLength: 4 });
+const claims = fc.record({
+  call: place,
+  claimant: fc.constantFrom("one", "two"),
+  leaseS: fc.constantFrom(CLAIM_S, CLAIM_S, 0),
+});
 const orders = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 1 });
 const onAny = (actions: fc.Arbitrary<Action>) =>
   fc.tuple(pick, actions).map(([place, action]) => on(place, action));
 const only = (action: Action) => onAny(fc.constant(action));
 const finishes = (kind: string) =>
   onAny(fc.tuple(replies[kind] as fc.Arbitrary<ModelReply>, back).map((drawn) => finish(...drawn)));
+
+const decideWaiting = (order: number[], { call: _call, ...body }: Decided) =>
+  decide(`what waits: ${order} ${JSON.stringify(body)}`, (at) => toWaitingDecisions(at, order, body));
 
 /** The commands, and how often each comes. */
 const weighted: [number, fc.Arbitrary<Command>][] = [
@@ -118,6 +149,11 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [1, onAny(back.map(giveBack))],
   [3, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
   [4, onAny(orders.map((order) => post(`what waits: ${order}`, (at) => toWaitingEntries(at, order))))],
+  [3, onAny(decisions.map((body) => decide(JSON.stringify(body), () => body)))],
+  [4, onAny(fc.tuple(orders, decided).map((drawn) => decideWaiting(...drawn)))],
+  [2, onAny(place.map(progress))],
+  [2, onAny(claims.map(claimForRun))],
+  [2, onAny(fc.constantFrom<Toolset>("first", "second").map(putTools))],
   [3, only(steer("message"))],
   [3, only(steer("pause"))],
   [2, only(steer("resume"))],
