@@ -135,6 +135,11 @@ const situations: Situation[] = [
     path: [claim, askUrgent, message, pause, 500],
     contenders: [expire, resume, postLast],
   },
+  {
+    name: "a step that nobody could finish, with a message and a pause to come",
+    path: [...Array.from({ length: 19 }, () => [claim, 600]).flat(), claim, message, pause, 600, claim],
+    contenders: [resume],
+  },
   { name: "other tools", path: [claim], contenders: [put, askGuarded, finish("answer"), cancel, giveBack()] },
   { name: "an idle session", path: [claim, answer], options: open, contenders: [message, pause, expire] },
   {

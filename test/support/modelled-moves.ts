@@ -51,6 +51,11 @@ export class SessionMoves {
     return this.isFull() && !queue;
   }
 
+  /** Whoever holds the step may write no more. */
+  protected release(s: ModelSession): void {
+    Object.assign(s, { holder: null, tries: 0 });
+  }
+
   /** Clocks and the due step follow from the state. */
   protected enter(s: ModelSession, status: ModelStatus): void {
     const isTimed = TIMED.includes(status);
@@ -72,7 +77,8 @@ export class SessionMoves {
   }
 
   protected pauseNow(s: ModelSession, under: Live): void {
-    Object.assign(s, { under, pauseRequested: false, holder: null, heldDueAt: null });
+    Object.assign(s, { under, pauseRequested: false, heldDueAt: null });
+    this.release(s);
     this.enter(s, "paused");
   }
 
@@ -135,7 +141,8 @@ export class SessionMoves {
   }
 
   protected end(s: ModelSession, status: End, reason: string): void {
-    Object.assign(s, { under: null, pauseRequested: false, lastStep: null, holder: null, reason });
+    Object.assign(s, { under: null, pauseRequested: false, lastStep: null, reason });
+    this.release(s);
     this.enter(s, status);
     this.admit();
   }

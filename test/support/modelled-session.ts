@@ -34,6 +34,8 @@ export interface ModelSession {
   /** Which of its claims, by number, may still write. */
   holder: number | null;
   claims: number;
+  /** Claims of the step that is due. */
+  tries: number;
   leaseUntil: number;
   /** Why the claimed step is the last one, as its worker knows it. */
   toldLast: string | null;
@@ -107,7 +109,15 @@ export const placesOf = (calls: readonly ModelCall[], state: ModelCall["state"])
 /** A session that nothing has happened to. */
 export function newSession(options: SessionOptions): ModelSession {
   return {
-    ...{ status: "pending", under: null, pauseRequested: false, lastStep: null, holder: null, claims: 0 },
+    ...{
+      status: "pending",
+      under: null,
+      pauseRequested: false,
+      lastStep: null,
+      holder: null,
+      claims: 0,
+      tries: 0,
+    },
     ...{ leaseUntil: 0, toldLast: null, toldTools: "first", dueAt: null, heldDueAt: null, queuedAt: null },
     ...{ idleUntil: null, limitAt: null, left: options.maxTime, reason: null, calls: [], tools: "first" },
     ...{ remembered: {}, waiting: 1, runSteps: 0, nudges: 0, useless: 0, options },

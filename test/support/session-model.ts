@@ -15,6 +15,8 @@ import {
 } from "./modelled-session.ts";
 
 const LAST_STEP_S = 30;
+/** How often a step is claimed that nobody finishes. */
+const MOST_TRIES = 20;
 
 export class SessionModel extends CallMoves {
   /** The same once more, to see what would come of something else. */
@@ -37,6 +39,11 @@ export class SessionModel extends CallMoves {
     const isDue = s.dueAt !== null && s.dueAt <= this.now && !this.isLeased(s);
     if (!isDue) return { ...SILENT, result: false };
     s.holder = null;
+    if (++s.tries > MOST_TRIES) {
+      this.release(s);
+      this.failRun(s, "internal");
+      return { result: false };
+    }
     if (s.pauseRequested) {
       this.pauseNow(s, s.status as Live);
       return { result: false };
@@ -59,7 +66,7 @@ export class SessionModel extends CallMoves {
 
   finish(s: ModelSession, holder: number, reply: ModelReply): Expected {
     if (s.holder !== holder) return { ...SILENT, result: false };
-    s.holder = null;
+    this.release(s);
     s.runSteps++;
     const told = s.toldLast;
     const stepsOver = told === "max_steps" ? "max_steps" : null;
@@ -85,7 +92,7 @@ export class SessionModel extends CallMoves {
 
   fail(s: ModelSession, holder: number, retryInS: number | null): Expected {
     if (s.holder !== holder) return { ...SILENT, result: false };
-    s.holder = null;
+    this.release(s);
     if (retryInS === null) this.failRun(s, "provider_refused");
     else {
       this.atBoundary(s, "running");
@@ -98,6 +105,7 @@ export class SessionModel extends CallMoves {
   giveBack(s: ModelSession, holder: number): Expected {
     if (s.holder !== holder) return SILENT;
     s.holder = null;
+    s.tries--;
     return {};
   }
 
@@ -171,7 +179,7 @@ export class SessionModel extends CallMoves {
     const isIdleOver = s.idleUntil !== null && s.idleUntil <= this.now;
     const isTimeOver = s.limitAt !== null && s.limitAt <= this.now;
     if (!isIdleOver && !isTimeOver) return this.expireCalls(s);
-    s.holder = null;
+    this.release(s);
     if (isIdleOver) this.end(s, "completed", "idle_timeout");
     else if (s.lastStep !== "max_time") {
       this.withdraw(s);
