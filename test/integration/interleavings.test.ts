@@ -1,7 +1,7 @@
 // Two things that happen to a session at the same moment: both are held up at the session's row and then let go, in
 // either order. What comes of it must be what comes of one after the other.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import { type BareEngine, startBareEngine } from "../support/bare-engine.ts";
 import {
   decide,
   post,
@@ -29,6 +29,7 @@ import { findSessionFaults } from "../support/session-invariants.ts";
 import { SessionModel } from "../support/session-model.ts";
 import {
   compareRows,
+  createReal,
   jumpClocks,
   run,
   settle,
@@ -36,7 +37,6 @@ import {
   type WalkSession,
 } from "../support/session-walk.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { TOOLSETS } from "../support/walk-tools.ts";
 
 const pause = steer("pause");
 const resume = steer("resume");
@@ -183,13 +183,9 @@ describe("two things at once", () => {
     const principal = await bare.addOrganization(`race ${count++}`);
     const walk: Walk = { bare, engine: bare.engine, principal, stranger: principal, sessions: [] };
     const model = new SessionModel(0);
-    const { idle = null, maxTime = null } = options;
-    model.create({ idle, maxTime, maxSteps: null, queue: true });
-    const more = { idle_timeout_s: idle, max_time_s: maxTime };
-    walk.sessions.push({
-      id: await createBareSession(bare.engine, principal, more, TOOLSETS.first),
-      steps: [],
-    });
+    const created = { idle: null, maxTime: null, maxSteps: null, queue: true, ...options };
+    model.create(created);
+    await createReal(walk, created);
     for (const part of path) {
       if (typeof part === "number") await jumpClocks(model, walk, part);
       else await run(model, walk, { place: 0, action: part });

@@ -10,7 +10,15 @@ import { type Locks, openLocks } from "../support/row-lock.ts";
 import { claim, finish, steer } from "../support/session-actions.ts";
 import { findSessionFaults, findSlotFaults } from "../support/session-invariants.ts";
 import { SessionModel } from "../support/session-model.ts";
-import { readRows, run, settle, toRow, type Walk, type WalkSession } from "../support/session-walk.ts";
+import {
+  createReal,
+  readRows,
+  run,
+  settle,
+  toRow,
+  type Walk,
+  type WalkSession,
+} from "../support/session-walk.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const LIMIT = 2;
@@ -34,10 +42,7 @@ interface Move {
 const create = (queue: boolean): Move => ({
   words: queue ? "create" : "create without queueing",
   expected: (model) => model.create(options(queue)),
-  act: async (walk) => {
-    const id = await createBareSession(walk.engine, walk.principal, { queue });
-    walk.sessions.push({ id, steps: [] });
-  },
+  act: (walk) => createReal(walk, options(queue)),
 });
 
 const moveOf = (who: (typeof CAST)[number], action: ReturnType<typeof steer>): Move => ({

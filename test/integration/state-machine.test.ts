@@ -3,7 +3,7 @@
 import { sweepTimers } from "@tandem/engine/commands/sweep";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import { type BareEngine, startBareEngine } from "../support/bare-engine.ts";
 import {
   CLAIM_S,
   claimForRun,
@@ -32,8 +32,8 @@ import {
   steerAsStranger,
 } from "../support/session-actions.ts";
 import { SessionModel } from "../support/session-model.ts";
-import { type Command, compare, jumpClocks, run, type Walk } from "../support/session-walk.ts";
-import { ARGUMENTS, CALLED, TOOLSETS, type Toolset } from "../support/walk-tools.ts";
+import { type Command, compare, createReal, jumpClocks, run, type Walk } from "../support/session-walk.ts";
+import { ARGUMENTS, CALLED, type Toolset } from "../support/walk-tools.ts";
 
 const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 80);
 const RUN_MS = 2_000;
@@ -42,12 +42,7 @@ const create = (options: ModelSession["options"]): Command => ({
   check: (model) => model.sessions.length < (model.limit > 0 ? 5 : 2),
   async run(model, walk) {
     const expected = model.create(options);
-    const { idle, maxTime, maxSteps, queue } = options;
-    const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
-    await compare({ model, walk, expected, place: null }, async () => {
-      const id = await createBareSession(walk.engine, walk.principal, more, TOOLSETS.first);
-      walk.sessions.push({ id, steps: [] });
-    });
+    await compare({ model, walk, expected, place: null }, () => createReal(walk, options));
   },
   toString: () => `create ${JSON.stringify(options)}`,
 });

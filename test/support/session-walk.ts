@@ -7,8 +7,8 @@ import type { Engine } from "@tandem/engine/engine";
 import { readStatus } from "@tandem/engine/postgres/read-sessions";
 import type fc from "fast-check";
 import { expect } from "vitest";
-import type { BareEngine } from "./bare-engine.ts";
-import type { Expected, ModelCall, ModelSession } from "./modelled-session.ts";
+import { type BareEngine, createBareSession } from "./bare-engine.ts";
+import type { Expected, ModelCall, ModelSession, SessionOptions } from "./modelled-session.ts";
 import type { Action } from "./session-actions.ts";
 import { findSessionFaults, findSlotFaults } from "./session-invariants.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -31,6 +31,14 @@ export interface WalkSession {
 
 /** A step of a walk. */
 export type Command = fc.AsyncCommand<SessionModel, Walk>;
+
+/** Creates a session as the model's does, with all that its calls need. */
+export async function createReal(walk: Walk, options: SessionOptions): Promise<void> {
+  const { idle, maxTime, maxSteps, queue } = options;
+  const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
+  const id = await createBareSession(walk.engine, walk.principal, more, TOOLSETS.first);
+  walk.sessions.push({ id, steps: [] });
+}
 
 /** Does something to one session, and compares. */
 export async function run(
