@@ -14,7 +14,13 @@ import {
   toWaitingDecisions,
   toWaitingEntries,
 } from "../support/call-actions.ts";
-import type { Decided, ModelReply, ModelSession, Posted } from "../support/modelled-session.ts";
+import {
+  type Decided,
+  type ModelReply,
+  type ModelSession,
+  type Posted,
+  placesOf,
+} from "../support/modelled-session.ts";
 import {
   type Action,
   claim,
@@ -129,25 +135,38 @@ const only = (action: Action) => onAny(fc.constant(action));
 const finishes = (kind: string) =>
   onAny(fc.tuple(replies[kind] as fc.Arbitrary<ModelReply>, back).map((drawn) => finish(...drawn)));
 
+/** What is only done while a call waits so. */
+const whileAny = (state: "pending" | "awaiting_approval", action: Action): Action => ({
+  ...action,
+  isPossible: ({ calls }) => placesOf(calls, state).length > 0,
+});
+const postWaiting = (order: number[]) =>
+  whileAny(
+    "pending",
+    post(`what waits: ${order}`, (at) => toWaitingEntries(at, order)),
+  );
 const decideWaiting = (order: number[], { call: _call, ...body }: Decided) =>
-  decide(`what waits: ${order} ${JSON.stringify(body)}`, (at) => toWaitingDecisions(at, order, body));
+  whileAny(
+    "awaiting_approval",
+    decide(`what waits: ${order} ${JSON.stringify(body)}`, (at) => toWaitingDecisions(at, order, body)),
+  );
 
 /** The commands, and how often each comes. */
 const weighted: [number, fc.Arbitrary<Command>][] = [
   [3, options.map(create)],
-  [10, only(claim)],
-  [6, finishes("asks")],
+  [13, only(claim)],
+  [9, finishes("asks")],
   [3, finishes("answers")],
   [2, finishes("oddities")],
   [2, onAny(fc.tuple(fc.constantFrom(null, RETRY_S), back).map((drawn) => fail(...drawn)))],
   [1, onAny(back.map(renew))],
   [1, onAny(back.map(giveBack))],
-  [3, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
-  [4, onAny(orders.map((order) => post(`what waits: ${order}`, (at) => toWaitingEntries(at, order))))],
-  [3, onAny(decisions.map((body) => decide(JSON.stringify(body), () => body)))],
-  [4, onAny(fc.tuple(orders, decided).map((drawn) => decideWaiting(...drawn)))],
-  [2, onAny(place.map(progress))],
-  [2, onAny(claims.map(claimForRun))],
+  [4, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
+  [6, onAny(orders.map(postWaiting))],
+  [4, onAny(decisions.map((body) => decide(JSON.stringify(body), () => body)))],
+  [6, onAny(fc.tuple(orders, decided).map((drawn) => decideWaiting(...drawn)))],
+  [3, onAny(place.map(progress))],
+  [4, onAny(claims.map(claimForRun))],
   [2, onAny(fc.constantFrom<Toolset>("first", "second").map(putTools))],
   [3, only(steer("message"))],
   [3, only(steer("pause"))],
@@ -182,7 +201,7 @@ describe("the state machine", () => {
     "does what the design says, in any order of commands, with a limit of %i active sessions (0 is none)",
     async (limit) => {
       const first = fc.array(options, { minLength: 1, maxLength: limit + 1 });
-      const rest = fc.commands(commands, { maxCommands: 80, size: "max" });
+      const rest = fc.commands(commands, { maxCommands: 100, size: "max" });
       await fc.assert(
         fc.asyncProperty(first, rest, async (sessions, walk) => {
           const start = async () => {

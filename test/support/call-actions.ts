@@ -12,6 +12,9 @@ import { TOOLSETS, type Toolset } from "./walk-tools.ts";
 /** How long a call is claimed, in seconds. */
 export const CLAIM_S = 350;
 
+/** Without calls all of this comes to the same. */
+const hasCalls = ({ calls }: ModelSession) => calls.length > 0;
+
 /** Posts entries that may depend on the calls that the session has. */
 export const post = (words: string, toEntries: (session: ModelSession) => Posted[]): Action => ({
   words: `post ${words}`,
@@ -31,6 +34,7 @@ export const post = (words: string, toEntries: (session: ModelSession) => Posted
 /** Decides on calls that the session has. */
 export const decide = (words: string, toEntries: (session: ModelSession) => Decided[]): Action => ({
   words: `decide ${words}`,
+  isPossible: hasCalls,
   expected: (model, session, at) => model.decide(session, toEntries(at)),
   async act(walk, session, at) {
     const ids = await readCallIds(walk, session);
@@ -50,6 +54,7 @@ export const decide = (words: string, toEntries: (session: ModelSession) => Deci
 /** Says how far a call is. */
 export const progress = (place: number): Action => ({
   words: `progress of call ${place}`,
+  isPossible: hasCalls,
   expected: (model, session) => model.progress(session, place),
   async act(walk, session, at) {
     const callId = toId(await readCallIds(walk, session), place, at);
@@ -62,6 +67,7 @@ export const progress = (place: number): Action => ({
 /** Claims a call for one of those who run them. */
 export const claimForRun = (claim: { call: number; claimant: string; leaseS: number }): Action => ({
   words: `claim of call ${claim.call} by ${claim.claimant} for ${claim.leaseS} s`,
+  isPossible: hasCalls,
   expected: (model, session) => model.claimCall(session, claim),
   async act(walk, session, at) {
     const callId = toId(await readCallIds(walk, session), claim.call, at);
