@@ -84,9 +84,15 @@ const back = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.constantFrom(1, 2) },
 );
-const calls = fc.array(
-  fc.record({ tool: fc.constantFrom(...CALLED, "pay", "send"), args: fc.constantFrom(...ARGUMENTS) }),
-  { minLength: 1, maxLength: 4 },
+const called = fc.constantFrom(...CALLED, "pay", "send");
+const mixed = fc.array(fc.record({ tool: called, args: fc.constantFrom(...ARGUMENTS) }), {
+  minLength: 1,
+  maxLength: 4,
+});
+// What is remembered of a tool counts for its other calls.
+const calls = fc.oneof(
+  mixed,
+  fc.tuple(mixed, called).map(([all, tool]) => all.map(({ args }) => ({ tool, args }))),
 );
 const place = fc.nat(11);
 const named = fc.oneof({ weight: 9, arbitrary: place }, { weight: 1, arbitrary: fc.constant(null) });
@@ -96,7 +102,7 @@ const decided = fc
     decision: fc.constantFrom("allow", "allow", "deny"),
     message: fc.constantFrom(null, null, "Why not."),
     args: fc.constantFrom(null, null, null, ...ARGUMENTS),
-    remember: fc.constantFrom(false, false, true),
+    remember: fc.boolean(),
   })
   // Whoever denies a call has no arguments for it.
   .map((body) => (body.decision === "deny" ? { ...body, args: null } : body));
