@@ -63,6 +63,8 @@ export async function startBareEngine(): Promise<BareEngine> {
       subscribe: () => () => undefined,
       send: () => undefined,
       receive: () => () => undefined,
+      tell: () => undefined,
+      hear: () => () => undefined,
       onReopen: () => () => undefined,
       ready: nothing,
       close: nothing,
