@@ -3,7 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CALL_STATES } from "@tandem/engine/domain/call-states";
 import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
 import type { CallRow } from "@tandem/engine/postgres/read-call-page";
+import type { OfferedCallRow } from "@tandem/engine/postgres/read-offered-calls";
 import { page, toTime } from "./sessions.ts";
+import { PendingToolCall } from "./tool-results.ts";
 import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 export const ToolCallState = stringEnum(CALL_STATES, {
@@ -46,6 +48,32 @@ export const StoredToolCall = Type.Object(
 );
 
 export const StoredToolCallPage = page("Page_StoredToolCall_", ref(StoredToolCall));
+
+export const OfferedToolCall = Type.Object(
+  {
+    session_id: Type.String({ format: "uuid" }),
+    agent: Type.String({ description: "The name of the session's agent." }),
+    call: ref(PendingToolCall),
+    created_at: timestamp(),
+  },
+  { $id: "OfferedToolCall" },
+);
+
+export const OfferedToolCalls = Type.Object(
+  { items: Type.Array(ref(OfferedToolCall)) },
+  { $id: "OfferedToolCalls" },
+);
+
+/** A call of the feed in the wire's shape. */
+export function toOfferedToolCall(row: OfferedCallRow): Static<typeof OfferedToolCall> {
+  const { toolName, args, id, capability } = row;
+  return {
+    session_id: row.sessionId,
+    agent: row.agentName,
+    call: { tool_name: toolName, args, id, deadline: toTime(row.deadlineAt), capability },
+    created_at: row.createdAt.toISOString(),
+  };
+}
 
 /** The longest claim, in seconds. */
 const MAX_LEASE_S = 3_600;
@@ -126,4 +154,6 @@ export const toolCallSchemas = [
   StoredToolCallPage,
   CallClaim,
   ClaimedCall,
+  OfferedToolCall,
+  OfferedToolCalls,
 ];

@@ -4,6 +4,7 @@ import { isTerminal } from "../domain/session-state.ts";
 import type { TokenScope } from "../domain/session-tokens.ts";
 import type { Engine } from "../engine.ts";
 import { type ClaimOutcome, type FoundCall, writeClaim } from "../postgres/call-claims.ts";
+import { tellOfCalls } from "../wake/call-notes.ts";
 import { refuseMissing } from "./change-session.ts";
 import { refuseUnpending } from "./refuse-unpending.ts";
 
@@ -30,10 +31,23 @@ export async function claimCall(engine: Engine, request: ClaimRequest): Promise<
   for (;;) {
     const outcome = await writeClaim(engine.pool, { ...claim, tools: scope?.tools ?? null });
     if (!outcome) return refuseMissing(request);
-    if (outcome.isWritten) return outcome.claimedUntil;
+    if (outcome.isWritten) {
+      tellOfEarlierLapse(engine, request, outcome);
+      return outcome.claimedUntil;
+    }
     refuseUnclaimable(request, outcome);
     // Free as it was read, and taken since: the next look sees by whom, or that it is free again.
   }
+}
+
+/** Who waits for the call knows when its claim lapses, and must hear of it when that is sooner. */
+function tellOfEarlierLapse(
+  { wake }: Engine,
+  { organizationId }: ClaimRequest,
+  { agentName, claimedUntil, call }: ClaimOutcome,
+): void {
+  if (!call?.heldUntil || (claimedUntil !== null && claimedUntil >= call.heldUntil)) return;
+  tellOfCalls(wake, { organizationId, agentName, toolNames: [call.toolName] });
 }
 
 function refuseUnclaimable(
