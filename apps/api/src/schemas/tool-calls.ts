@@ -97,7 +97,12 @@ export const CallClaim = Type.Object(
 );
 
 export const ClaimedCall = Type.Object(
-  { claimed_until: nullable(timestamp(), { description: "When the claim lapses; null: it is given back." }) },
+  {
+    claimed_until: nullable(timestamp(), { description: "When the claim lapses; null: it is given back." }),
+    previous_claimant: nullable(Type.String(), {
+      description: "Who claimed the call last before this, and has not given it back: the call may have run.",
+    }),
+  },
   { $id: "ClaimedCall" },
 );
 

@@ -1281,6 +1281,10 @@ export type ClaimedCall = {
      * When the claim lapses; null: it is given back.
      */
     claimed_until: string | null;
+    /**
+     * Who claimed the call last before this, and has not given it back: the call may have run.
+     */
+    previous_claimant: string | null;
 };
 
 export type OfferedToolCall = {
