@@ -45,10 +45,10 @@ export class CallClaim {
   /**
    * Takes the claim, and renews it from then on.
    *
-   * @returns null when the call is not to be had; else whether somebody may have run it before
+   * @returns why the call is not to be had, or whether somebody may have run it before
    * @throws {TandemError} when the server refuses, or stays out of reach
    */
-  async take(signal: AbortSignal): Promise<{ mayHaveRun: boolean } | null> {
+  async take(signal: AbortSignal): Promise<ClaimLoss | { mayHaveRun: boolean }> {
     const { claimant, leaseS } = this.#options;
     for (let failures = 0; ; ) {
       try {
@@ -57,7 +57,8 @@ export class CallClaim {
         // An attempt that had no reply may have arrived all the same.
         return { mayHaveRun: previous !== null && !(failures > 0 && previous === claimant) };
       } catch (error) {
-        if (toClaimLoss(error)) return null;
+        const loss = toClaimLoss(error);
+        if (loss) return loss;
         failures += 1;
         if (signal.aborted || failures >= maxClaimFailures || !isOutage(error)) throw error;
         await pause(retryDelayMs(failures, error), signal);

@@ -62,7 +62,7 @@ export async function serveCall(serving: Serving, offered: OfferedToolCall): Pro
   });
   try {
     const taken = await claim.take(serving.requests);
-    if (!taken) return "taken";
+    if (typeof taken === "string") return taken;
     const run = new ServedCall(serving, offered, { scope, claim });
     const end = await run.serve(taken);
     return end === "left" && loss ? loss : end;
