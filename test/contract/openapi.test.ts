@@ -49,6 +49,7 @@ const furtherErrors: Record<string, string[]> = {
   updateAgent: ["404", "409", "413", "415"],
   deleteAgent: ["404", "409"],
   checkTools: ["413", "415"],
+  listPendingToolCalls: [],
   createKey: ["413", "415"],
   listKeys: [],
   revokeKey: ["404", "409"],

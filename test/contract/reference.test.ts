@@ -88,6 +88,7 @@ describe("replies of the session routes", () => {
     const id = await wire.create({ agent, messages: "ask 1" });
     const [call] = (await wire.pending(id)) as [PendingCall];
     const claim = { claimant: "one", lease_s: 60 };
+    expect((await wire.get(`/tool_calls?tools=${call.tool_name}`)).body.items.at(-1)).toMatchObject({ call });
     expect((await wire.post(`/sessions/${id}/tool_calls/${call.id}/claim`, claim)).status).toBe(200);
     expect((await wire.get(`/sessions/${id}/tool_calls`)).body.items).toMatchObject([{ claimant: "one" }]);
     const { token } = (await wire.post(`/sessions/${id}/tokens`, { expires_in_s: 60 })).body;

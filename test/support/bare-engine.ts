@@ -62,6 +62,7 @@ export async function startBareEngine(): Promise<BareEngine> {
       publish: (sessionId) => void woken.add(sessionId),
       subscribe: () => () => undefined,
       send: () => undefined,
+      broadcast: () => undefined,
       receive: () => () => undefined,
       tell: () => undefined,
       hear: () => () => undefined,

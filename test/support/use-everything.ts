@@ -158,6 +158,11 @@ async function useTokens(use: Use, { baseUrl }: TestStack): Promise<void> {
   const body = { tools: ["get_weather"], expires_in_s: 60 };
   const browser = createWire(baseUrl, (await ask("POST", `/sessions/${id}/tokens`, { body })).token);
   const [call] = await browser.pending(id);
+  for (const query of ["", "&agents=often&owner=me&limit=1", "&tools=look&agents=nobody"])
+    await ask("GET", `/tool_calls?tools=get_weather${query}`);
+  const feed = ask("GET", "/tool_calls?tools=nothing&wait_for_seconds=1");
+  await ask("GET", "/tool_calls?tools=look&agents=nobody&wait_for_seconds=1");
+  await feed;
   const claim = { body: { claimant: "browser", lease_s: 60 } };
   await ask("POST", `/sessions/${id}/tool_calls/${call?.id}/claim`, claim, browser);
   for (const query of ["", "?state=pending", "?page=2&size=1"])

@@ -49,9 +49,15 @@ export async function withAbortScope<T>(parent: AbortSignal, run: (signal: Abort
   }
 }
 
-/** Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason. */
+/**
+ * Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason, and what becomes of
+ * the promise is nobody's concern.
+ */
 export async function untilAborted<T>(promise: PromiseLike<T> | T, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    Promise.resolve(promise).catch(() => {});
+    throw signal.reason;
+  }
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);

@@ -1,8 +1,10 @@
 // From the options of a session to the body that creates it.
+import { toAnswerFormat } from "./answer-schema.ts";
 import { TandemError } from "./errors.ts";
 import type { Agent, SessionRequest } from "./generated/types.gen.ts";
 import { isList, type Message, toUserMessage } from "./messages.ts";
-import { type JsonSchema, type Tool, toDefinitions } from "./tool.ts";
+import type { ToolSchema } from "./schemas/tool-schema.ts";
+import { isEnabled, type ToolSource, toDefinition, toTools } from "./tool-definitions.ts";
 
 /** What a session is made of. Only `agent` is required. */
 export interface SessionOptions {
@@ -11,9 +13,16 @@ export interface SessionOptions {
   /** The first messages. */
   messages?: Message | readonly Message[] | undefined;
   /** Functions of this process that the agent can call, beside the tools that it has. */
-  tools?: readonly Tool[] | undefined;
-  /** JSON Schema that the answer must fit; the answer is then data, not text. */
-  answerSchema?: JsonSchema | undefined;
+  tools?: readonly ToolSource[] | undefined;
+  /** A value of yours that tools, guardrails and `enabled` get as `context`. It stays in this process. */
+  context?: unknown;
+  /**
+   * What the answer must fit: a JSON Schema, or a schema of Zod or another Standard Schema library; its top level is an
+   * object. The answer is then data of that type, not text.
+   */
+  answerSchema?: ToolSchema | undefined;
+  /** Whether the model's text is to be had while it is written, by the session's stream. Default: when somebody reads it. */
+  stream?: boolean | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
   /**
@@ -68,15 +77,21 @@ export interface SessionOptions {
  * @throws {TandemError} when tools or answer schemas are given twice
  */
 export function toSessionRequest(options: SessionOptions): SessionRequest {
-  const { messages, tools = [], answerSchema } = options;
+  const { messages, answerSchema, context } = options;
   const overrides = { ...options.overrides };
+  const tools = toTools(options.tools ?? []).filter((tool) => isEnabled(tool, { context, sessionId: null }));
   if (tools.length > 0) {
-    setOverride(overrides, "agent.tools", { value: toDefinitions(tools), option: "tools" });
+    setOverride(overrides, "agent.tools", { value: tools.map(toDefinition), option: "tools" });
   }
   if (answerSchema && typeof options.agent === "string") {
-    setOverride(overrides, "agent.answer_format", { value: withTitle(answerSchema), option: "answerSchema" });
+    setOverride(overrides, "agent.answer_format", {
+      value: toAnswerFormat(answerSchema),
+      option: "answerSchema",
+    });
   }
+  const { stream } = options;
   return withoutUndefined({
+    ...{ stream },
     agent: withAnswerFormat(options.agent, answerSchema),
     messages: messages !== undefined && isList(messages) ? messages.map(toUserMessage) : messages,
     max_steps: options.maxSteps,
@@ -111,16 +126,12 @@ function setOverride(
   overrides[path] = value;
 }
 
-function withAnswerFormat(agent: string | Agent, schema: JsonSchema | undefined): string | Agent {
+function withAnswerFormat(agent: string | Agent, schema: ToolSchema | undefined): string | Agent {
   if (typeof agent === "string" || !schema) return agent;
   if (agent.answer_format) {
     throw new TandemError("Give either `answerSchema` or the agent's `answer_format`, not both");
   }
-  return { ...agent, answer_format: withTitle(schema) };
-}
-
-function withTitle(schema: JsonSchema): JsonSchema {
-  return { title: "Answer", ...schema };
+  return { ...agent, answer_format: toAnswerFormat(schema) };
 }
 
 function withoutUndefined(fields: { [Key in keyof SessionRequest]: SessionRequest[Key] | undefined }) {

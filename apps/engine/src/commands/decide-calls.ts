@@ -175,7 +175,10 @@ function toDecided(
     };
   }
   const allowed = toPending({ ...call, request }, nowMs);
-  const change: CallChange = { ...common, state: "pending", deadlineAt: allowed.deadlineAt };
+  const change: CallChange = {
+    ...{ ...common, state: "pending", deadlineAt: allowed.deadlineAt },
+    offeredTool: request.tool_name,
+  };
   return { events: [approval], change: args === null ? change : { ...change, args }, open: [allowed] };
 }
 

@@ -87,7 +87,8 @@ function decide(
   const common = { id: request.id, decision, decidedBy: SERVER, decisionMessage: NOBODY_DECIDED };
   if (decision === "allow") {
     const allowed = toPending(call, nowMs);
-    const change: CallChange = { ...common, state: "pending", deadlineAt: allowed.deadlineAt };
+    const { deadlineAt } = allowed;
+    const change: CallChange = { ...common, state: "pending", deadlineAt, offeredTool: request.tool_name };
     return { events: [approval], change, allowed };
   }
   return {

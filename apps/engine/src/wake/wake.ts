@@ -13,7 +13,9 @@ export interface Wake {
   subscribe(listener: (sessionId: string) => void, sessionId?: string): () => void;
   /** Sends a note to every other process, by the same way and in order with the wake-ups. It may be lost too. */
   send(note: string): void;
-  /** Calls back for every note of another process. Returns the way to stop. */
+  /** {@link Wake.send}, to this process too. */
+  broadcast(note: string): void;
+  /** Calls back for every note of another process, and for those to all. Returns the way to stop. */
   receive(listener: (note: string) => void): () => void;
   /**
    * Tells every process, this one's own listeners at once, what nobody depends on. It goes in order with the wake-ups, and
@@ -115,6 +117,10 @@ export function createWake(
       };
     },
     send: (note) => put(`${NOTE_MARK}${note}`),
+    broadcast(note) {
+      for (const receiver of receivers) receiver(note);
+      put(`${NOTE_MARK}${note}`);
+    },
     receive(listener) {
       receivers.add(listener);
       return () => receivers.delete(listener);

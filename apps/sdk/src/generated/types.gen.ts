@@ -1348,6 +1348,24 @@ export type ClaimedCall = {
      * When the claim lapses; null: it is given back.
      */
     claimed_until: string | null;
+    /**
+     * Who claimed the call last before this, and has not given it back: the call may have run.
+     */
+    previous_claimant: string | null;
+};
+
+export type OfferedToolCall = {
+    session_id: string;
+    /**
+     * The name of the session's agent.
+     */
+    agent: string;
+    call: PendingToolCall;
+    created_at: string;
+};
+
+export type OfferedToolCalls = {
+    items: Array<OfferedToolCall>;
 };
 
 export type Approval = {
@@ -3756,6 +3774,68 @@ export type CheckToolsResponses = {
 };
 
 export type CheckToolsResponse = CheckToolsResponses[keyof CheckToolsResponses];
+
+export type ListPendingToolCallsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Calls of these tools, by name.
+         */
+        tools: Array<string>;
+        /**
+         * Only in sessions of these agents, by name.
+         */
+        agents?: Array<string>;
+        /**
+         * Whose sessions: those of the whole organization, or of the key's user.
+         */
+        owner?: 'me' | 'me-in-organization' | 'organization' | 'me-or-organization';
+        /**
+         * How long to wait when there is no call.
+         */
+        wait_for_seconds?: number;
+        /**
+         * Most calls to return.
+         */
+        limit?: number;
+    };
+    url: '/api/v2/tool_calls';
+};
+
+export type ListPendingToolCallsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListPendingToolCallsError = ListPendingToolCallsErrors[keyof ListPendingToolCallsErrors];
+
+export type ListPendingToolCallsResponses = {
+    /**
+     * Success.
+     */
+    200: OfferedToolCalls;
+};
+
+export type ListPendingToolCallsResponse = ListPendingToolCallsResponses[keyof ListPendingToolCallsResponses];
 
 export type ListKeysData = {
     body?: never;
