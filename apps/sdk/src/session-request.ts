@@ -56,6 +56,8 @@ export interface SessionOptions {
   ephemeral?: boolean | undefined;
   /** `host` asks for no approvals: your handlers decide. Default: the agent's setting, or `ask`. */
   permissions?: "ask" | "host" | undefined;
+  /** Has the text of every step told while it is made, from the first. Default: the agent's setting, or false. */
+  stream?: boolean | undefined;
   /** How long a call may wait for its result, in seconds; null for ever. Default: the agent's setting, or for ever. */
   toolTimeoutS?: number | null | undefined;
   /** How long a call may wait for its approval, in seconds; null for ever. Default: the agent's setting, or for ever. */
@@ -108,6 +110,7 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     tool_choice: options.toolChoice,
     ephemeral: options.ephemeral,
     permissions: options.permissions,
+    stream: options.stream,
     tool_timeout_s: options.toolTimeoutS,
     approval_timeout_s: options.approvalTimeoutS,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
