@@ -404,7 +404,7 @@ const noWaiters = {
   wait: () => {
     throw new Error("Nobody waits for a session here.");
   },
-  shutdown: () => undefined,
+  isShutDown: false, shutdown: () => undefined,
 };
 
 const isAboutFeeds = ({ text }: { text: string }) =>

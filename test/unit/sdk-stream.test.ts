@@ -2,7 +2,7 @@
 import { type SessionStream, type StreamItem, TandemClient, type Tool, tool } from "@tandem/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TandemApi } from "../../apps/sdk/src/generated/sdk.gen.ts";
-import { createHttpClient, openReply } from "../../apps/sdk/src/http.ts";
+import { createSend, openReply } from "../../apps/sdk/src/http.ts";
 import { readStream } from "../../apps/sdk/src/read-stream.ts";
 import { toSettings } from "../../apps/sdk/src/settings.ts";
 import {
@@ -314,7 +314,7 @@ describe("without a stream", () => {
   const read = async (silenceMs: number) => {
     const settings = toSettings({ baseUrl: server.baseUrl, apiKey: "key" });
     const reader = readStream({
-      api: new TandemApi({ client: createHttpClient(settings) }),
+      api: new TandemApi(createSend(settings)),
       openReply: (operation) => openReply(operation, settings),
       sessionId: fakeSessionId,
       fromIndex: 0,

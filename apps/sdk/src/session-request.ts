@@ -21,8 +21,6 @@ export interface SessionOptions {
    * object. The answer is then data of that type, not text.
    */
   answerSchema?: ToolSchema | undefined;
-  /** Whether the model's text is to be had while it is written, by the session's stream. Default: when somebody reads it. */
-  stream?: boolean | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
   /**
@@ -89,9 +87,7 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
       option: "answerSchema",
     });
   }
-  const { stream } = options;
   return withoutUndefined({
-    ...{ stream },
     agent: withAnswerFormat(options.agent, answerSchema),
     messages: messages !== undefined && isList(messages) ? messages.map(toUserMessage) : messages,
     max_steps: options.maxSteps,
