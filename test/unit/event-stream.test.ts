@@ -12,6 +12,7 @@ import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import { toTextNotes } from "@tandem/engine/wake/stream-notes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createGate } from "../support/gate.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const open = (slowMs = 60_000) => {
@@ -85,57 +86,106 @@ describe("frames", () => {
   });
 });
 
-describe("a client that is slow", () => {
-  it("has text wait for it where it is once for all, and gets it without a gap when it takes more", async () => {
-    const hearers = new Set<(text: string) => void>();
-    const wake = {
-      ...{ subscribe: () => () => undefined, onReopen: () => () => undefined, tell: () => undefined },
-      hear(listener: (text: string) => void) {
-        hearers.add(listener);
-        return () => hearers.delete(listener);
-      },
-    };
-    const engine = { wake } as unknown as Engine;
-    const waiters = createWaiters(engine, { sweepMs: 3_600_000 });
-    const texts = createRunningTexts(wake);
-    const { stream } = open();
-    const response = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
-    const sessionId = crypto.randomUUID();
-    const row = {
-      ...{
-        status: "running",
-        startedAt: null,
-        finishedAt: null,
-        error: null,
-        errorCode: null,
-        outcome: null,
-      },
-      ...{ reason: null, steps: 0, usage: "[]", answer: null, nextIndex: 4, events: null, eventCount: 0 },
-    } satisfies ChangesRow;
-    const following = followSession({
-      ...{ stream, waiters, sessionId, first: row, fromIndex: 4, read: async () => row },
-      ...{ texts, timeLeftMs: () => Number.POSITIVE_INFINITY, response },
-    });
-    await waitFor(() => waiters.size === 1, { what: "the wait" });
-    const text = "🦀 and so on. ".repeat(200_000);
-    for (const note of toTextNotes({ sessionId, step: 1, fence: 1, offset: 0, text }))
-      for (const hear of hearers) hear(note);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(stream.body.readableLength).toBeLessThan(400_000);
-
-    let taken = "";
-    stream.body.setEncoding("utf8").on("data", (chunk: string) => {
-      taken += chunk;
-    });
-    const toText = () =>
-      taken
-        .split("\n")
-        .flatMap((line) => (line.startsWith('data: {"type":"delta"') ? [JSON.parse(line.slice(6))] : []))
-        .reduce((sum, delta) => (delta.offset === sum.length ? sum + delta.text : "a gap"), "");
-    await waitFor(() => taken.length > text.length && toText() === text, { what: "all of the text" });
-    waiters.shutdown();
-    expect(await following).toBe("shutdown");
-    texts.close();
-    expect(hearers.size).toBe(0);
+/** A client of a session that a test makes up: its rows, and what is told of its text. */
+function follow(read: () => Promise<ChangesRow>) {
+  const hearers = new Set<(text: string) => void>();
+  const wakers = new Set<(sessionId: string) => void>();
+  const wake = {
+    ...{ onReopen: () => () => undefined, tell: () => undefined },
+    subscribe(listener: (sessionId: string) => void) {
+      wakers.add(listener);
+      return () => wakers.delete(listener);
+    },
+    hear(listener: (text: string) => void) {
+      hearers.add(listener);
+      return () => hearers.delete(listener);
+    },
+  };
+  const waiters = createWaiters({ wake } as unknown as Engine, { sweepMs: 3_600_000 });
+  const texts = createRunningTexts(wake);
+  const { stream } = open();
+  const response = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
+  const sessionId = crypto.randomUUID();
+  const following = followSession({
+    ...{ stream, waiters, sessionId, first: toRow(), fromIndex: 4, read },
+    ...{ texts, timeLeftMs: () => Number.POSITIVE_INFINITY, response },
   });
+  return {
+    stream,
+    waiters,
+    say(text: string, offset = 0) {
+      for (const note of toTextNotes({ sessionId, step: 1, fence: 1, offset, text }))
+        for (const hear of hearers) hear(note);
+    },
+    wakeUp: () => {
+      for (const waken of wakers) waken(sessionId);
+    },
+    async end() {
+      waiters.shutdown();
+      expect(await following).toBe("shutdown");
+      texts.close();
+      expect(hearers.size).toBe(0);
+    },
+  };
+}
+
+const toRow = (more: Partial<ChangesRow> = {}): ChangesRow => ({
+  ...{ status: "running", startedAt: null, finishedAt: null, error: null, errorCode: null, outcome: null },
+  ...{ reason: null, steps: 0, usage: "[]", answer: null, nextIndex: 4, events: null, eventCount: 0 },
+  ...more,
+});
+
+/** All that the client has taken so far. */
+function take(stream: ReturnType<typeof createEventStream>) {
+  let taken = "";
+  stream.body.setEncoding("utf8").on("data", (chunk: string) => {
+    taken += chunk;
+  });
+  return () => taken;
+}
+
+it("a client that is slow has text wait for it where it is once for all, and gets it without a gap", async () => {
+  const { stream, waiters, say, end } = follow(async () => toRow());
+  await waitFor(() => waiters.size === 1, { what: "the wait" });
+  const text = "🦀 and so on. ".repeat(200_000);
+  say(text);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stream.body.readableLength).toBeLessThan(400_000);
+
+  const taken = take(stream);
+  const toText = () =>
+    taken()
+      .split("\n")
+      .flatMap((line) => (line.startsWith('data: {"type":"delta"') ? [JSON.parse(line.slice(6))] : []))
+      .reduce((sum, delta) => (delta.offset === sum.length ? sum + delta.text : "a gap"), "");
+  await waitFor(() => taken().length > text.length && toText() === text, { what: "all of the text" });
+  await end();
+});
+
+it("text that is told while its step's events are on their way is dropped", async () => {
+  const gate = createGate();
+  const pages = [
+    toRow(),
+    toRow({ steps: 1, nextIndex: 6, events: '{"n":4}', eventCount: 1 }),
+    toRow({ steps: 1, nextIndex: 6, events: '{"n":5}', eventCount: 1 }),
+  ];
+  let reads = 0;
+  const { stream, waiters, say, wakeUp, end } = follow(async () => {
+    const page = pages[Math.min(reads++, 2)] as ChangesRow;
+    if (reads === 3) await gate.opened;
+    return reads > 3 ? toRow({ steps: 1, nextIndex: 6 }) : page;
+  });
+  const taken = take(stream);
+  await waitFor(() => waiters.size === 1 && reads === 1, { what: "the wait" });
+  say("Early. ");
+  wakeUp();
+  await waitFor(() => reads === 3, { what: "the second page" });
+  say("Late.", "Early. ".length);
+  gate.open();
+  await waitFor(() => waiters.size === 1 && reads === 4, { what: "the next wait" });
+  const kinds = taken()
+    .split("\n\n")
+    .map((frame) => /"n":\d|"text":"[^"]*"|"steps":\d/.exec(frame)?.[0] ?? "");
+  expect(kinds).toEqual(['"steps":0', '"text":"Early. "', '"n":4', '"n":5', '"steps":1', ""]);
+  await end();
 });
