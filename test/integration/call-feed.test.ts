@@ -404,7 +404,8 @@ const noWaiters = {
   wait: () => {
     throw new Error("Nobody waits for a session here.");
   },
-  isShutDown: false, shutdown: () => undefined,
+  isShutDown: false,
+  shutdown: () => undefined,
 };
 
 const isAboutFeeds = ({ text }: { text: string }) =>
