@@ -10,6 +10,7 @@ import type { Tool, ToolContext } from "./tool.ts";
  */
 export async function runTool(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
   const { timeoutMs, onTimeout } = tool;
+  context.signal.throwIfAborted();
   const scope = openAbortScope({
     parent: context.signal,
     // A call that must not be late is the server's to end: it ends the session.
