@@ -17,7 +17,8 @@ type Layer =
   | "api"
   | "worker"
   | "sdk"
-  | "standalone";
+  | "standalone"
+  | "cli";
 
 const below: Layer[] = ["domain", "postgres", "queue", "wake"];
 const engine: Layer[] = [...below, "telemetry", "commands", "queries", "engine.ts", "engine's processes"];
@@ -37,6 +38,7 @@ const allowed: Record<Layer, Layer[]> = {
   worker: [...engine, "worker"],
   sdk: ["sdk"],
   standalone: [...engine, "api", "worker", "sdk", "standalone"],
+  cli: [...engine, "api", "worker", "sdk", "standalone", "cli"],
 };
 
 /**

@@ -32,7 +32,7 @@ describe("our code", () => {
 
   it("is all there to be looked at", () => {
     const workspaces = new Set(inApps.map(({ path }) => path.split("/")[1]));
-    expect([...workspaces].sort()).toEqual(["api", "engine", "sdk", "standalone", "worker"]);
+    expect([...workspaces].sort()).toEqual(["api", "cli", "engine", "sdk", "standalone", "worker"]);
     expect(inApps.length).toBeGreaterThan(100);
   });
 
@@ -104,6 +104,8 @@ describe("the import rule", () => {
     { file: "apps/sdk/src/x.ts", line: 'import { setTimeout } from "node:timers/promises";' },
     { file: "apps/sdk/src/x.ts", line: 'const { join } = await import("path");' },
     { file: "apps/standalone/src/x.ts", line: 'import pg from "pg";' },
+    { file: "apps/standalone/src/x.ts", line: 'import { a } from "@tandem/cli/a";' },
+    { file: "apps/cli/src/x.ts", line: 'import pg from "pg";' },
   ])("refuses $line in $file", ({ file, line }) => {
     expect(findImportFaults(file, line)).toHaveLength(1);
   });
@@ -124,6 +126,7 @@ describe("the import rule", () => {
     { file: api, line: 'import { a } from "@tandem/engine/commands/a"; import Fastify from "fastify";' },
     { file: "apps/standalone/src/x.ts", line: 'import { startApi } from "@tandem/api/start-api";' },
     { file: "apps/standalone/src/x.ts", line: 'import { TandemClient } from "@tandem/sdk";' },
+    { file: "apps/cli/src/x.ts", line: 'import { up } from "@tandem/standalone/run-standalone";' },
     { file: "apps/sdk/src/x.ts", line: 'import { client } from "./generated/client.gen.ts";' },
   ])("takes $line in $file", ({ file, line }) => {
     expect(findImportFaults(file, line)).toEqual([]);
