@@ -43,7 +43,14 @@ describe("a tool", () => {
       description: "Adds.",
       fn: ({ a, b }) => a + b,
     });
-    const context = { sessionId: "s", callId: "c", signal: new AbortController().signal };
+    const context = {
+      sessionId: "s",
+      callId: "c",
+      idempotencyKey: "s/c",
+      signal: new AbortController().signal,
+      progress: async () => {},
+      context: undefined,
+    };
     expect(add.fn({ a: 1, b: 2 }, context)).toBe(3);
   });
 });

@@ -1,22 +1,64 @@
 // One call: from the request to the entry that is posted for it.
 import type { ErrorEvent, ToolRequest, ToolResultEvent } from "./generated/types.gen.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { GuardrailError, GuardrailResult } from "./guardrails.ts";
+import type { PermissionDecision, PermissionRequest } from "./permissions.ts";
+import type { Tool } from "./tool.ts";
 
 /** What is posted for a call. */
 export type PostedResult =
   | (ToolResultEvent & { kind: "tool_result" })
   | (ErrorEvent & { kind: "error_event"; tool_req: ToolRequest });
 
+/** What a call runs in. */
+export interface CallEnvironment {
+  sessionId: string;
+  callId: string;
+  /** Aborted when nobody waits for the result any more. */
+  signal: AbortSignal;
+  /** The run's own value. */
+  context: unknown;
+  /** Shows a value to those who watch the session. A failure is left unheard. */
+  progress(value: unknown): Promise<void>;
+  /** Asks for a permission; null when nobody answers. */
+  askPermission: ((request: PermissionRequest) => Promise<PermissionDecision>) | null;
+}
+
+/** What became of a call. */
+export interface CallOutcome {
+  /** What is posted for it. */
+  posted: PostedResult;
+  /** What the guardrails of the tool said, in order. */
+  guardrailResults: GuardrailResult[];
+  /** Set when a guardrail ends the run; `posted` then tells the model so, should the run go on. */
+  raised: GuardrailError | null;
+}
+
 /** Runs the tool that a call names. Never throws: whatever goes wrong becomes an error that the model can read. */
 export async function callTool(
   tools: readonly Tool[],
   call: ToolRequest,
-  context: ToolContext,
+  environment: CallEnvironment,
+): Promise<CallOutcome> {
+  return { posted: await runCall(tools, call, environment), guardrailResults: [], raised: null };
+}
+
+async function runCall(
+  tools: readonly Tool[],
+  call: ToolRequest,
+  environment: CallEnvironment,
 ): Promise<PostedResult> {
   const tool = tools.find(({ name }) => name === call.tool_name);
   if (!tool) return toErrorEntry(call, unknownTool(tools, call.tool_name));
   try {
-    const value = await tool.fn(call.args ?? {}, context);
+    const { sessionId, callId, signal, context } = environment;
+    const value = await tool.fn(call.args ?? {}, {
+      sessionId,
+      callId,
+      idempotencyKey: `${sessionId}/${callId}`,
+      signal,
+      progress: (value) => environment.progress(value),
+      context,
+    });
     return toResultEntry(call, value);
   } catch (error) {
     return toErrorEntry(call, describeError(error));

@@ -2,10 +2,33 @@
 export { type RunSessionOptions, type StartSessionOptions, TandemClient } from "./client.ts";
 export { APIError, type APIErrorFields, ConnectionError, TandemError, TimeoutError } from "./errors.ts";
 export type * from "./generated/types.gen.ts";
+export {
+  allow,
+  type Guardrail,
+  type GuardrailContext,
+  GuardrailError,
+  type GuardrailResult,
+  type GuardrailVerdict,
+  raise,
+  reject,
+} from "./guardrails.ts";
 export type { Message } from "./messages.ts";
+export type { AskPermission, PermissionDecision, PermissionRequest } from "./permissions.ts";
+export type { FromSchema, JsonSchema } from "./schemas/json-schema.ts";
+export type { StandardSchema } from "./schemas/standard-schema.ts";
+export type { SchemaInput, SchemaOutput, ToolSchema } from "./schemas/tool-schema.ts";
 export { type ChangesOptions, type RequestOptions, SessionHandle } from "./session-handle.ts";
 export type { SessionOptions } from "./session-request.ts";
 export type { DefaultAnswer, SessionResult, SessionUsage, TokenUsage } from "./session-result.ts";
 export type { TandemClientOptions } from "./settings.ts";
-export { type JsonSchema, type Tool, type ToolContext, tool } from "./tool.ts";
+export {
+  type EnabledContext,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+  type ToolSettings,
+  tool,
+} from "./tool.ts";
+export type { ToolSource } from "./tool-definitions.ts";
+export type { Toolset } from "./toolset.ts";
 export type { WaitOptions } from "./wait-for-session.ts";

@@ -3,7 +3,7 @@ import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { Session, SessionChanges, SessionEvent, SessionStatus } from "./generated/types.gen.ts";
 import { type Message, toMessageBody } from "./messages.ts";
 import type { DefaultAnswer, SessionResult } from "./session-result.ts";
-import type { Tool } from "./tool.ts";
+import type { ToolSource } from "./tool-definitions.ts";
 import { type WaitOptions, type WaitState, waitForSession } from "./wait-for-session.ts";
 
 /** Options of a single request. */
@@ -37,11 +37,11 @@ export class SessionHandle {
   /** The session's id. */
   readonly id: string;
   readonly #api: TandemApi;
-  readonly #tools: readonly Tool[];
+  readonly #tools: readonly ToolSource[];
   readonly #state: WaitState = { cursor: 0, results: new Map() };
 
   /** Use `client.session(id)`. */
-  constructor(id: string, source: { api: TandemApi; tools?: readonly Tool[] }) {
+  constructor(id: string, source: { api: TandemApi; tools?: readonly ToolSource[] }) {
     this.id = id;
     this.#api = source.api;
     this.#tools = source.tools ?? [];

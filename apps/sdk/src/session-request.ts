@@ -2,7 +2,8 @@
 import { TandemError } from "./errors.ts";
 import type { Agent, SessionRequest } from "./generated/types.gen.ts";
 import { isList, type Message, toUserMessage } from "./messages.ts";
-import { type JsonSchema, type Tool, toDefinitions } from "./tool.ts";
+import type { JsonSchema } from "./schemas/json-schema.ts";
+import { isEnabled, type ToolSource, toDefinition, toTools } from "./tool-definitions.ts";
 
 /** What a session is made of. Only `agent` is required. */
 export interface SessionOptions {
@@ -11,7 +12,9 @@ export interface SessionOptions {
   /** The first messages. */
   messages?: Message | readonly Message[] | undefined;
   /** Functions of this process that the agent can call, beside the tools that it has. */
-  tools?: readonly Tool[] | undefined;
+  tools?: readonly ToolSource[] | undefined;
+  /** A value of yours that tools, guardrails and `enabled` get as `context`. It stays in this process. */
+  context?: unknown;
   /** JSON Schema that the answer must fit; the answer is then data, not text. */
   answerSchema?: JsonSchema | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
@@ -66,10 +69,11 @@ export interface SessionOptions {
  * @throws {TandemError} when tools or answer schemas are given twice
  */
 export function toSessionRequest(options: SessionOptions): SessionRequest {
-  const { messages, tools = [], answerSchema } = options;
+  const { messages, answerSchema, context } = options;
   const overrides = { ...options.overrides };
+  const tools = toTools(options.tools ?? []).filter((tool) => isEnabled(tool, { context, sessionId: null }));
   if (tools.length > 0) {
-    setOverride(overrides, "agent.tools", { value: toDefinitions(tools), option: "tools" });
+    setOverride(overrides, "agent.tools", { value: tools.map(toDefinition), option: "tools" });
   }
   if (answerSchema && typeof options.agent === "string") {
     setOverride(overrides, "agent.answer_format", { value: withTitle(answerSchema), option: "answerSchema" });

@@ -69,12 +69,19 @@ export class ToolRuns {
 
   async #run(key: string, call: ToolRequest, scope: AbortScope): Promise<void> {
     const { sessionId, tools, results } = this.#options;
-    const context = { sessionId, callId: call.id ?? key, signal: scope.signal };
+    const environment = {
+      sessionId,
+      callId: call.id ?? key,
+      signal: scope.signal,
+      context: undefined,
+      progress: async () => {},
+      askPermission: null,
+    };
     // Nobody waits for a withdrawn call, so a handler that does not heed its signal is left to itself.
-    const result = await untilAborted(callTool(tools, call, context), scope.signal).catch(() => null);
+    const outcome = await untilAborted(callTool(tools, call, environment), scope.signal).catch(() => null);
     scope.release();
     this.#running.delete(key);
-    if (result) results.set(key, result);
+    if (outcome) results.set(key, outcome.posted);
     this.#deliver();
   }
 

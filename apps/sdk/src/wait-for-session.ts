@@ -7,7 +7,7 @@ import type { SessionEvent, ToolRequest } from "./generated/types.gen.ts";
 import { pendingAfter } from "./pending-calls.ts";
 import { readChanges } from "./read-changes.ts";
 import { isSettled, type SessionResult, toResult } from "./session-result.ts";
-import type { Tool } from "./tool.ts";
+import { type ToolSource, toTools } from "./tool-definitions.ts";
 import { ToolRuns } from "./tool-runs.ts";
 
 const defaultWaitForSeconds = 20;
@@ -15,7 +15,7 @@ const defaultWaitForSeconds = 20;
 /** How to wait. */
 export interface WaitOptions {
   /** Tools to run here. An empty list runs none: the calls are left to another process. */
-  tools?: readonly Tool[] | undefined;
+  tools?: readonly ToolSource[] | undefined;
   /** Called with each event, in order. A promise is awaited; what it throws ends the wait. */
   onEvent?: ((event: SessionEvent) => void | Promise<void>) | undefined;
   /** Ends the wait, and aborts the tools that run. The session goes on. */
@@ -90,12 +90,12 @@ function openWait(sessionId: string, { signal, timeoutMs }: WaitOptions): AbortS
 /** Runs nothing without tools: a call may be meant for another process. */
 function startRuns(
   { api, sessionId, state }: { api: TandemApi; sessionId: string; state: WaitState },
-  { tools, scope }: { tools: readonly Tool[]; scope: AbortScope },
+  { tools, scope }: { tools: readonly ToolSource[]; scope: AbortScope },
 ): ToolRuns | null {
   if (tools.length === 0) return null;
   return new ToolRuns({
     sessionId,
-    tools,
+    tools: toTools(tools),
     results: state.results,
     post: (body, signal) => api.submitToolResults({ path: { id: sessionId }, body, signal }),
     signal: scope.signal,
