@@ -1,4 +1,5 @@
 // What `@tandem/sdk` offers. Everything here works in Node and in browsers.
+export { type CallEnvironment, type CallOutcome, callTool, type PostedResult } from "./call-tool.ts";
 export { type RunSessionOptions, type StartSessionOptions, TandemClient } from "./client.ts";
 export { APIError, type APIErrorFields, ConnectionError, TandemError, TimeoutError } from "./errors.ts";
 export type * from "./generated/types.gen.ts";

@@ -45,11 +45,11 @@ export async function runTask(run: Run): Promise<ExitCode> {
           () => end({ exitCode: exitCodes.timeout, reason: `timeout after ${toDuration(timeoutMs)}` }),
           timeoutMs,
         );
-  const status = createStatusLine(process.stderr, run.paint, run.isJson ? { isAnimated: false } : {});
+  const status = openStatusLine(run);
   try {
     const startedAt = performance.now();
     const session = await run.client.startSession(run.session);
-    if (!run.isJson) status.write([run.paint("dim", `session ${session.id}`)]);
+    status.write([run.paint("dim", `session ${session.id}`)]);
     const result = await waitForEnd(run, { session, status, stop });
     status.close();
     return report(run, result, { stop: stop.signal, tookMs: performance.now() - startedAt });
@@ -58,6 +58,20 @@ export async function runTask(run: Run): Promise<ExitCode> {
     signals.stop();
     status.close();
   }
+}
+
+/** On standard error, which tools write to as well: the line makes room for them. */
+function openStatusLine({ paint, isJson }: Run): StatusLine {
+  const { stderr } = process;
+  const write = stderr.write.bind(stderr);
+  const output = { isTTY: stderr.isTTY && !isJson, columns: stderr.columns, write };
+  const status = createStatusLine(output, paint);
+  const writeBeside = (...args: Parameters<typeof write>) => {
+    status.makeRoom();
+    return write(...args);
+  };
+  stderr.write = writeBeside as typeof stderr.write;
+  return status;
 }
 
 /** Waits until the turn is over. Once `stop` is aborted the session is cancelled, and its end still waited for. */

@@ -23,7 +23,8 @@ export function note(text: string): void {
  * to standard error, so that results stay readable for machines.
  */
 export function keepStdoutForResults(): void {
-  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  const toStderr = (...args: Parameters<typeof process.stderr.write>) => process.stderr.write(...args);
+  process.stdout.write = toStderr as typeof process.stdout.write;
 }
 
 /** Calls `onClosed` when whoever read standard output has gone: nobody is left to write for. */

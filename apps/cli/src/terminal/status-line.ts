@@ -16,6 +16,8 @@ export interface StatusLine {
   append(text: string): void;
   /** What goes on; null shows nothing. */
   set(status: string | null): void;
+  /** Makes room for what somebody else is about to write. */
+  makeRoom(): void;
   /** Keeps the place free for a question, until `release` is called. */
   hold(): () => void;
   close(): void;
@@ -46,7 +48,7 @@ export function createStatusLine(
     if (!isAnimated || status === null || holds > 0 || isMidLine) return;
     const frame = FRAMES[Math.floor(performance.now() / FRAME_MS) % FRAMES.length] ?? "";
     const seconds = Math.floor((performance.now() - since) / 1_000);
-    const text = `${status}${seconds > 0 ? ` ${seconds} s` : ""}`.slice(0, (output.columns ?? 80) - 3);
+    const text = `${status}${seconds > 0 ? ` ${seconds} s` : ""}`.slice(0, (output.columns || 80) - 3);
     output.write(`${CLEAR}${paint("cyan", frame)} ${paint("dim", text)}`);
     isShown = true;
   };
@@ -78,6 +80,10 @@ export function createStatusLine(
       status = next;
       if (status === null) clear();
       else draw();
+    },
+    makeRoom() {
+      clear();
+      endLine();
     },
     hold() {
       clear();
