@@ -1,5 +1,6 @@
-// `npm run build`: makes what images run with plain `node`, and the SDK as it is published.
-// Our own code goes into one file for each program in `dist/`; packages stay in `node_modules`.
+// `npm run build`: makes what images run with plain `node`, and the SDK and the command line as they are published.
+// Our own code goes into one file for each program in `dist/`; packages stay in `node_modules`. The command line's is
+// in pieces, so that a command loads what it needs.
 import { spawnSync } from "node:child_process";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -17,6 +18,12 @@ const programs = {
   "postgres-keeper": "apps/standalone/src/embedded-postgres/postgres-keeper.ts",
 };
 
+/** The command line, in `apps/cli/dist/`, beside the bin that runs it. */
+const commandLine = {
+  main: "apps/cli/src/main.ts",
+  "postgres-keeper": programs["postgres-keeper"],
+};
+
 /** Which packages production installs: what any workspace names as its dependency. */
 async function readDependencies() {
   const names = new Set();
@@ -32,7 +39,7 @@ async function readDependencies() {
  * Bundles the workspaces and leaves packages out. A package that a program in `dist/` would not find in
  * production, or would find in another version than the source does, fails the build instead of the start.
  */
-function keepPackagesOut(dependencies) {
+function keepPackagesOut(dependencies, folder) {
   return {
     name: "keep-packages-out",
     setup({ onResolve, resolve }) {
@@ -42,10 +49,12 @@ function keepPackagesOut(dependencies) {
         const name = path.match(/^(@[^/]+\/)?[^/]+/)?.[0];
         if (!dependencies.has(name)) return fault(`${name} is not a dependency of any workspace`);
         const [fromSource, fromBuild] = await Promise.all(
-          [resolveDir, root].map((from) => resolve(path, { kind, resolveDir: from, pluginData: "checking" })),
+          [resolveDir, folder].map((from) =>
+            resolve(path, { kind, resolveDir: from, pluginData: "checking" }),
+          ),
         );
         if (fromSource.path !== fromBuild.path) {
-          return fault(`${path} is ${fromSource.path} for the source, but not for dist/`);
+          return fault(`${path} is ${fromSource.path} for the source, but not for the build in ${folder}`);
         }
         return { path, external: true };
       });
@@ -57,21 +66,31 @@ function fault(text) {
   return { errors: [{ text }] };
 }
 
-await rm(new URL("../dist", import.meta.url), { recursive: true, force: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: programs,
-  outdir: "dist",
-  bundle: true,
-  splitting: false,
-  format: "esm",
-  platform: "node",
-  target: "node20",
-  conditions: ["tandem-source"],
-  sourcemap: true,
-  plugins: [keepPackagesOut(await readDependencies())],
-  logLevel: "info",
-});
+const dependencies = await readDependencies();
+
+/** Builds programs into the `dist/` of a folder. */
+async function buildPrograms(folder, { entryPoints, splitting }) {
+  const outdir = `${folder}dist`;
+  await rm(outdir, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir,
+    bundle: true,
+    splitting,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    conditions: ["tandem-source"],
+    sourcemap: true,
+    plugins: [keepPackagesOut(dependencies, folder)],
+    logLevel: "info",
+  });
+}
+
+await buildPrograms(root, { entryPoints: programs, splitting: false });
+const cli = fileURLToPath(new URL("../apps/cli/", import.meta.url));
+await buildPrograms(cli, { entryPoints: commandLine, splitting: true });
 
 const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
 const { status } = spawnSync(process.execPath, [compiler, "-p", "apps/sdk/tsconfig.build.json"], {
