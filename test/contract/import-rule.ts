@@ -17,6 +17,7 @@ type Layer =
   | "api"
   | "worker"
   | "sdk"
+  | "sdk's part for Node"
   | "standalone"
   | "cli";
 
@@ -37,8 +38,9 @@ const allowed: Record<Layer, Layer[]> = {
   api: [...engine, "api"],
   worker: [...engine, "worker"],
   sdk: ["sdk"],
-  standalone: [...engine, "api", "worker", "sdk", "standalone"],
-  cli: [...engine, "api", "worker", "sdk", "standalone", "cli"],
+  "sdk's part for Node": ["sdk", "sdk's part for Node"],
+  standalone: [...engine, "api", "worker", "sdk", "sdk's part for Node", "standalone"],
+  cli: [...engine, "api", "worker", "sdk", "sdk's part for Node", "standalone", "cli"],
 };
 
 /**
@@ -104,6 +106,7 @@ export function listRunTimeImports(text: string): string[] {
 function findLayer(file: string): Layer | null {
   const [, workspace, rest] = sources.exec(file) ?? [];
   if (workspace === undefined || rest === undefined) return null;
+  if (workspace === "sdk" && /^node[./]/.test(rest)) return "sdk's part for Node";
   if (workspace !== "engine") return Object.hasOwn(allowed, workspace) ? (workspace as Layer) : null;
   if (rest === "engine.ts") return "engine.ts";
   if (!rest.includes("/")) return "engine's processes";

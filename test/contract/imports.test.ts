@@ -103,6 +103,7 @@ describe("the import rule", () => {
     { file: "apps/sdk/src/x.ts", line: 'import { a } from "@tandem/engine/domain/a";' },
     { file: "apps/sdk/src/x.ts", line: 'import { setTimeout } from "node:timers/promises";' },
     { file: "apps/sdk/src/x.ts", line: 'const { join } = await import("path");' },
+    { file: "apps/sdk/src/x.ts", line: 'import { a } from "./node/a.ts";' },
     { file: "apps/standalone/src/x.ts", line: 'import pg from "pg";' },
     { file: "apps/standalone/src/x.ts", line: 'import { a } from "@tandem/cli/a";' },
     { file: "apps/cli/src/x.ts", line: 'import pg from "pg";' },
@@ -127,7 +128,12 @@ describe("the import rule", () => {
     { file: "apps/standalone/src/x.ts", line: 'import { startApi } from "@tandem/api/start-api";' },
     { file: "apps/standalone/src/x.ts", line: 'import { TandemClient } from "@tandem/sdk";' },
     { file: "apps/cli/src/x.ts", line: 'import { up } from "@tandem/standalone/run-standalone";' },
+    { file: "apps/standalone/src/x.ts", line: 'import { fileJournal } from "@tandem/sdk/node";' },
     { file: "apps/sdk/src/x.ts", line: 'import { client } from "./generated/client.gen.ts";' },
+    {
+      file: "apps/sdk/src/node/x.ts",
+      line: 'import { a } from "../a.ts"; import { join } from "node:path";',
+    },
   ])("takes $line in $file", ({ file, line }) => {
     expect(findImportFaults(file, line)).toEqual([]);
   });

@@ -51,14 +51,15 @@ export async function withAbortScope<T>(parent: AbortSignal, run: (signal: Abort
 
 /** Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason. */
 export async function untilAborted<T>(promise: PromiseLike<T> | T, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([promise, aborted]);
+    // In the race even when it is lost already: otherwise nobody would handle what the promise is rejected with.
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener("abort", stop);
   }

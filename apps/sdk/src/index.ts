@@ -9,6 +9,7 @@ export {
   type GuardrailContext,
   GuardrailError,
   type GuardrailResult,
+  type GuardrailStage,
   type GuardrailVerdict,
   raise,
   reject,
@@ -31,5 +32,15 @@ export {
   tool,
 } from "./tool.ts";
 export type { ToolSource } from "./tool-definitions.ts";
-export type { Toolset } from "./toolset.ts";
+export type { ToolImage } from "./tool-images.ts";
+export type { ToolResult, ToolReturn } from "./tool-result.ts";
+export {
+  combined,
+  filtered,
+  prefixed,
+  renamed,
+  type Toolset,
+  type ToolsetFunction,
+  toolset,
+} from "./toolset.ts";
 export type { WaitOptions } from "./wait-for-session.ts";
