@@ -30,13 +30,20 @@ const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 
 describe("a session's creation", () => {
   it("with an idempotency key carries it, and is tried again after an outage", async () => {
-    const inFlight = { ...busy(409), body: { detail: "d", code: "idempotency_in_flight", request_id: "r" } };
-    answerWith(busy(503), inFlight, { status: 201, body: { id: fakeSessionId } });
+    answerWith(busy(503), busy(504), { status: 201, body: { id: fakeSessionId } });
     const session = await newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
     expect(session.id).toBe(fakeSessionId);
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(
       Array(3).fill("order-7"),
     );
+  });
+
+  it("with a key is not repeated after a 409", async () => {
+    const body = { detail: "Under way.", code: "idempotency_in_flight", request_id: "r" };
+    answerWith({ ...busy(409), body });
+    const creation = newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
+    await expect(creation).rejects.toMatchObject({ status: 409, code: "idempotency_in_flight" });
+    expect(server.requests).toHaveLength(1);
   });
 
   it("without one is not repeated: it might start twice", async () => {
