@@ -1,7 +1,7 @@
 // `tandem run`: one session from the task to the answer, with the tools of files.
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import type { JsonSchema } from "@tandem/sdk";
+import type { StartSessionOptions } from "@tandem/sdk";
 import { connect, type ServerOptions } from "../connect.ts";
 import { type ExitCode, usageError } from "../exit-codes.ts";
 import type { ApprovalMode } from "../run/approvals.ts";
@@ -54,10 +54,12 @@ export async function run(task: string, options: RunOptions): Promise<ExitCode> 
   });
 }
 
-/** A schema from a JSON file, or what a TypeScript or JavaScript file exports as its default. */
-async function readSchema(file: string): Promise<JsonSchema> {
+type AnswerSchema = NonNullable<StartSessionOptions["answerSchema"]>;
+
+/** A JSON Schema from a JSON file; or a schema of any kind that a TypeScript or JavaScript file exports as its default. */
+async function readSchema(file: string): Promise<AnswerSchema> {
   const schema = file.endsWith(".json") ? await readJson(file) : (await loadModule(file)).default;
-  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as JsonSchema;
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as AnswerSchema;
   throw usageError(
     `${file} holds no schema: a JSON Schema object, or a file with one as its default export, is right.`,
   );

@@ -10,6 +10,11 @@ export interface Interruption {
   reason: string;
 }
 
+/** Tells an interruption from an error. */
+export function isInterruption(reason: unknown): reason is Interruption {
+  return typeof reason === "object" && reason !== null && !(reason instanceof Error) && "exitCode" in reason;
+}
+
 /** Calls `onFirst` at the first signal; a second one ends the process. `stop` gives signals back to Node. */
 export function watchSignals(onFirst: (interruption: Interruption) => void): { stop(): void } {
   let firstAt: number | null = null;

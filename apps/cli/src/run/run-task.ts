@@ -1,20 +1,15 @@
-// One run, shown as it goes. The one place, with approvals.ts, that knows how the SDK runs a session.
-import type {
-  SessionEvent,
-  SessionHandle,
-  SessionResult,
-  StartSessionOptions,
-  TandemClient,
-} from "@tandem/sdk";
+// One run, shown as it goes. The one place that knows how the SDK runs a session.
+import type { SessionHandle, SessionResult, StartSessionOptions, TandemClient } from "@tandem/sdk";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Conversation, canAsk } from "../terminal/ask.ts";
-import { toHarmless } from "../terminal/harmless.ts";
-import { note, print, printJson, watchForClosedPipe } from "../terminal/output.ts";
+import { note, printJson, watchForClosedPipe } from "../terminal/output.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { createStatusLine, type StatusLine } from "../terminal/status-line.ts";
-import { type ApprovalMode, createApprover } from "./approvals.ts";
-import { type Interruption, watchSignals } from "./interruption.ts";
-import { createTeller, toAnswerText, toDuration } from "./tell-event.ts";
+import { type ApprovalMode, createDecider } from "./approvals.ts";
+import { type Interruption, isInterruption, watchSignals } from "./interruption.ts";
+import { report } from "./report.ts";
+import { createShow, type Show } from "./show.ts";
+import { toDuration } from "./tell-event.ts";
 
 /** What {@link runTask} needs. */
 export interface Run {
@@ -37,27 +32,37 @@ export async function runTask(run: Run): Promise<ExitCode> {
   const end = (interruption: Interruption) => stop.abort(interruption);
   const signals = watchSignals(end);
   watchForClosedPipe(() => end({ exitCode: exitCodes.interrupted, reason: "closed pipe" }));
-  const { timeoutMs } = run;
-  const timer =
-    timeoutMs === null
-      ? undefined
-      : setTimeout(
-          () => end({ exitCode: exitCodes.timeout, reason: `timeout after ${toDuration(timeoutMs)}` }),
-          timeoutMs,
-        );
+  const timer = startTimer(run.timeoutMs, end);
   const status = openStatusLine(run);
+  const startedAt = performance.now();
+  let session: SessionHandle | null = null;
   try {
-    const startedAt = performance.now();
-    const session = await run.client.startSession(run.session);
+    session = await run.client.startSession(run.session);
     status.write([run.paint("dim", `session ${session.id}`)]);
-    const result = await waitForEnd(run, { session, status, stop });
+    const show = createShow(run, status);
+    const result = await waitForEnd(run, { session, status, stop, show });
     status.close();
-    return report(run, result, { stop: stop.signal, tookMs: performance.now() - startedAt });
+    return report(run, result, { show, stop: stop.signal, tookMs: performance.now() - startedAt });
+  } catch (error) {
+    status.close();
+    if (run.isJson && session) printJson({ type: "error", session_id: session.id, error: toText(error) });
+    if (!isInterruption(error)) throw error;
+    note(`The session was told to end, and has not: ${error.reason}.`);
+    return error.exitCode;
   } finally {
     clearTimeout(timer);
     signals.stop();
     status.close();
   }
+}
+
+function startTimer(
+  timeoutMs: number | null,
+  end: (interruption: Interruption) => void,
+): NodeJS.Timeout | undefined {
+  if (timeoutMs === null) return undefined;
+  const reason = `it took longer than ${toDuration(timeoutMs)}`;
+  return setTimeout(() => end({ exitCode: exitCodes.timeout, reason }), timeoutMs);
 }
 
 /** On standard error, which tools write to as well: the line makes room for them. */
@@ -74,10 +79,18 @@ function openStatusLine({ paint, isJson }: Run): StatusLine {
   return status;
 }
 
-/** Waits until the turn is over. Once `stop` is aborted the session is cancelled, and its end still waited for. */
+/**
+ * Waits until the turn is over. Once `stop` is aborted the session is cancelled, and its end still waited for. A wait that
+ * fails leaves nobody who runs the session's tools, so that is cancelled too.
+ */
 async function waitForEnd(
   run: Run,
-  { session, status, stop }: { session: SessionHandle; status: StatusLine; stop: AbortController },
+  {
+    session,
+    status,
+    stop,
+    show,
+  }: { session: SessionHandle; status: StatusLine; stop: AbortController; show: Show },
 ): Promise<SessionResult> {
   const wait = new AbortController();
   const cancel = () => {
@@ -88,97 +101,26 @@ async function waitForEnd(
   stop.signal.addEventListener("abort", cancel, { once: true });
   if (stop.signal.aborted) cancel();
   const { conversation } = run;
-  const approver = createApprover({
-    ...run,
-    session,
-    mode: run.approve,
-    conversation: conversation && canAsk(conversation) ? conversation : null,
-    status,
-    onFailure: (error) => stop.abort(error),
+  const stream = session.stream({
+    signal: wait.signal,
+    onPermissionRequest: createDecider({
+      mode: run.approve,
+      conversation: conversation && canAsk(conversation) ? conversation : null,
+      status,
+      paint: run.paint,
+      onNobody: (error) => stop.abort(error),
+    }),
   });
-  const show = createShow(run, status);
   try {
-    return await session.waitForCompletion({
-      signal: wait.signal,
-      onEvent: (event) => {
-        show(event);
-        approver.follow(event);
-      },
-    });
-  } finally {
-    approver.close();
+    for await (const item of stream) show.item(item);
+    return await stream.result;
+  } catch (error) {
+    await session.cancel({ signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => undefined);
+    throw error;
   }
 }
 
-function createShow({ isJson, paint }: Run, status: StatusLine): (event: SessionEvent) => void {
-  if (isJson) return (event) => printJson(event);
-  const teller = createTeller(paint, { showsAnswer: false });
-  status.set("waiting for a worker");
-  return (event) => {
-    status.write(teller.tell(event));
-    if (event.type === "ActiveStateChangeEvent") status.set(toStatus(event.data.state));
-    if (event.type === "AgentCompletionEvent" || event.type === "AgentErrorEvent") status.set(null);
-  };
-}
-
-function toStatus(
-  state: Extract<SessionEvent, { type: "ActiveStateChangeEvent" }>["data"]["state"],
-): string | null {
-  if (state === "awaiting_tool_results") return "tools run";
-  if (state === "awaiting_approval") return "waiting for an approval";
-  return state === "running" ? "the model thinks" : null;
-}
-
-function report(
-  run: Run,
-  result: SessionResult,
-  { stop, tookMs }: { stop: AbortSignal; tookMs: number },
-): ExitCode {
-  const { status, answer, usage } = result;
-  if (run.isJson) printJson(toResultLine(result));
-  else if (answer !== null) print(toAnswerText(answer));
-  if (!run.isJson) note(run.paint("dim", toSummary(usage, tookMs)));
-  if (status === "completed" || status === "idle") return exitCodes.ok;
-  if (stop.aborted && status === "interrupted") return tellStop(result, stop.reason);
-  const why = [result.reason, result.errorCode].filter((part) => part !== null).join(", ");
-  note(
-    `${run.paint("red", "✗")} The session ${status}${why ? ` (${why})` : ""}${result.error ? `: ${toHarmless(result.error)}` : ""}`,
-  );
-  return status === "timed_out" ? exitCodes.timeout : exitCodes.failed;
-}
-
-/** The reason to stop is an interruption, or an error that is told as any other. */
-function tellStop({ sessionId }: SessionResult, reason: unknown): ExitCode {
-  if (!isInterruption(reason)) throw reason;
-  note(`The session ${sessionId} was cancelled: ${reason.reason}.`);
-  return reason.exitCode;
-}
-
-function isInterruption(reason: unknown): reason is Interruption {
-  return typeof reason === "object" && reason !== null && !(reason instanceof Error) && "exitCode" in reason;
-}
-
-/** The last line of `--json`, in the words of the wire. */
-function toResultLine(result: SessionResult): Record<string, unknown> {
-  const { sessionId, status, answer, outcome, error, errorCode, reason, usage } = result;
-  return {
-    type: "result",
-    session_id: sessionId,
-    status,
-    answer,
-    outcome,
-    error,
-    error_code: errorCode,
-    reason,
-    usage: {
-      steps: usage.steps,
-      input_tokens: usage.inputTokens,
-      output_tokens: usage.outputTokens,
-      reasoning_tokens: usage.reasoningTokens,
-    },
-  };
-}
-
-function toSummary({ steps, inputTokens, outputTokens }: SessionResult["usage"], tookMs: number): string {
-  return `${steps} ${steps === 1 ? "step" : "steps"}, ${inputTokens} tokens in, ${outputTokens} out, ${toDuration(tookMs)}`;
+function toText(error: unknown): string {
+  if (isInterruption(error)) return error.reason;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,11 @@ export function print(text: string): void {
   write(`${text}\n`);
 }
 
+/** Writes a piece of results, without a line's end. */
+export function writeResult(text: string): void {
+  write(text);
+}
+
 /** Writes a value as one line of JSON, or for people as an indented one. */
 export function printJson(value: unknown, { indent }: { indent?: number } = {}): void {
   print(toHarmlessJson(value, indent));
@@ -27,11 +32,21 @@ export function keepStdoutForResults(): void {
   process.stdout.write = toStderr as typeof process.stdout.write;
 }
 
-/** Calls `onClosed` when whoever read standard output has gone: nobody is left to write for. */
+let onClosedPipe: (() => void) | null = null;
+
+/**
+ * Calls `onClosed`, in place of what was told before, when whoever read standard output has gone: nobody is left to write
+ * for.
+ */
 export function watchForClosedPipe(onClosed: () => void): void {
+  if (onClosedPipe === null) listenForErrors();
+  onClosedPipe = onClosed;
+}
+
+function listenForErrors(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    onClosed();
+    onClosedPipe?.();
   });
   // Without a reader of what goes wrong there is nobody to tell that either.
   process.stderr.on("error", () => undefined);

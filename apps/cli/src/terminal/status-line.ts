@@ -12,8 +12,8 @@ export interface LineOutput {
 export interface StatusLine {
   /** Writes whole lines. While {@link hold} lasts they are kept. */
   write(lines: readonly string[]): void;
-  /** Writes a piece of running text, without a line of its own. */
-  append(text: string): void;
+  /** Writes a piece of running text, to another stream of the same terminal; what comes next begins a new line. */
+  append(text: string, write: (text: string) => unknown): void;
   /** What goes on; null shows nothing. */
   set(status: string | null): void;
   /** Makes room for what somebody else is about to write. */
@@ -37,7 +37,8 @@ export function createStatusLine(
   let since = performance.now();
   let isShown = false;
   let holds = 0;
-  let isMidLine = false;
+  /** Where a line was begun and not ended. */
+  let begun: ((text: string) => unknown) | null = null;
   const kept: string[] = [];
 
   const clear = () => {
@@ -45,7 +46,7 @@ export function createStatusLine(
     isShown = false;
   };
   const draw = () => {
-    if (!isAnimated || status === null || holds > 0 || isMidLine) return;
+    if (!isAnimated || status === null || holds > 0 || begun) return;
     const frame = FRAMES[Math.floor(performance.now() / FRAME_MS) % FRAMES.length] ?? "";
     const seconds = Math.floor((performance.now() - since) / 1_000);
     const text = `${status}${seconds > 0 ? ` ${seconds} s` : ""}`.slice(0, (output.columns || 80) - 3);
@@ -53,8 +54,8 @@ export function createStatusLine(
     isShown = true;
   };
   const endLine = () => {
-    if (isMidLine) output.write("\n");
-    isMidLine = false;
+    begun?.("\n");
+    begun = null;
   };
   const timer = isAnimated ? setInterval(draw, FRAME_MS).unref() : undefined;
   return {
@@ -69,11 +70,11 @@ export function createStatusLine(
       output.write(`${lines.join("\n")}\n`);
       draw();
     },
-    append(text) {
-      if (holds > 0 || text === "") return;
+    append(text, write) {
+      if (text === "") return;
       clear();
-      output.write(text);
-      isMidLine = !text.endsWith("\n");
+      write(text);
+      begun = text.endsWith("\n") ? null : write;
     },
     set(next) {
       if (next !== status) since = performance.now();

@@ -1,8 +1,9 @@
 // Loading a person's file, TypeScript or JavaScript, as a module.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { usageError } from "../exit-codes.ts";
+import { toHarmless } from "../terminal/harmless.ts";
 
 /**
  * The exports of a file.
@@ -16,7 +17,7 @@ export async function loadModule(file: string): Promise<Record<string, unknown>>
   try {
     return toExports(isTypeScriptLoaded() ? await import(url) : await importWithTsx(url));
   } catch (cause) {
-    throw usageError(`${file} cannot be loaded: ${describe(cause)}`, { cause });
+    throw usageError(`${file} cannot be loaded: ${describe(cause, url)}`, { cause });
   }
 }
 
@@ -37,9 +38,9 @@ function toExports(loaded: Record<string, unknown>): Record<string, unknown> {
   return isWrapped ? inner : loaded;
 }
 
-/** The error with the place in the person's own code, where it has one. */
-function describe(error: unknown): string {
+/** The error with the place in the person's own file, where its stack has one. */
+function describe(error: unknown, url: string): string {
   const { message, stack } = Object(error) as Partial<Error>;
-  const place = stack?.split("\n").find((line) => /^\s+at /.test(line) && !line.includes("node_modules"));
-  return `${message ?? String(error)}${place ? `\n${place}` : ""}`;
+  const place = stack?.split("\n").find((line) => /^\s+at /.test(line) && line.includes(fileURLToPath(url)));
+  return toHarmless(`${message ?? String(error)}${place ? `\n${place}` : ""}`);
 }
