@@ -36,17 +36,20 @@ export async function runTask(run: Run): Promise<ExitCode> {
   const status = openStatusLine(run);
   const startedAt = performance.now();
   let session: SessionHandle | null = null;
+  let isReported = false;
   try {
     session = await run.client.startSession(run.session);
     status.write([run.paint("dim", `session ${session.id}`)]);
     const show = createShow(run, status);
     const result = await waitForEnd(run, { session, status, stop, show });
     status.close();
+    isReported = true;
     return report(run, result, { show, stop: stop.signal, tookMs: performance.now() - startedAt });
   } catch (error) {
     status.close();
-    if (run.isJson && session) printJson({ type: "error", session_id: session.id, error: toText(error) });
-    if (!isInterruption(error)) throw error;
+    if (run.isJson && session && !isReported)
+      printJson({ type: "error", session_id: session.id, error: toText(error) });
+    if (isReported || !isInterruption(error)) throw error;
     note(`The session was told to end, and has not: ${error.reason}.`);
     return error.exitCode;
   } finally {
