@@ -1,9 +1,12 @@
 // The command line as a process of its own, against a real stack.
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lastToolResults, type ModelScript } from "../support/fake-model-server.ts";
 import { repositoryRoot } from "../support/processes.ts";
+import { bundlePrograms } from "../support/programs.ts";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
 import {
   type CommandOptions,
@@ -15,6 +18,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { createWire } from "../support/wire.ts";
 
+const run = promisify(execFile);
 const toolsFile = "test/e2e/fixtures/tools.ts";
 /** util-linux' `script`, which makes pseudo-terminals. */
 const hasTerminal = process.platform === "linux";
@@ -73,12 +77,29 @@ describe("tandem", () => {
   it("makes completion scripts that bash takes", async () => {
     const { stdout } = await tandem(["completion", "bash"]);
     const words = `COMP_WORDS=(tandem sessions ""); COMP_CWORD=2; _tandem; echo "\${COMPREPLY[@]}"`;
-    const { execFileSync } = await import("node:child_process");
-    expect(execFileSync("bash", ["-c", `${stdout}\n${words}`], { encoding: "utf8" })).toContain(
-      "list get cancel message",
-    );
+    expect((await run("bash", ["-c", `${stdout}\n${words}`])).stdout).toContain("list get cancel message");
     expect((await tandem(["completion", "fish"])).stdout).toContain("complete -c tandem");
     expect((await tandem(["completion", "tcsh"])).code).toBe(2);
+  });
+});
+
+describe("the bin", () => {
+  it("is found by npx in every folder of the repository", async () => {
+    const { stdout } = await run("npx", ["tandem", "completion", "bash"], {
+      cwd: join(repositoryRoot, "test/support"),
+    });
+    expect(stdout).toContain("complete -o default");
+  });
+
+  it("runs the build beside it, and a file of tools in TypeScript by that", async () => {
+    const entries = { main: "apps/cli/src/main.ts" };
+    const build = await bundlePrograms(entries, { splitting: true });
+    const bin = join(build.paths.main, "../../bin/tandem.mjs");
+    await mkdir(dirname(bin));
+    await copyFile(join(repositoryRoot, "apps/cli/bin/tandem.mjs"), bin);
+    const args = ["tools", "call", join(repositoryRoot, toolsFile), "add_numbers", "--first=1", "--second=2"];
+    expect((await run(process.execPath, [bin, ...args])).stdout).toBe('{"ok":true,"result":3}\n');
+    await build.close();
   });
 });
 
@@ -183,8 +204,8 @@ describe("tandem tools", () => {
 describe("tandem with a server", () => {
   let stack: TestStack;
   let env: Record<string, string>;
-  const run = (args: string[], options: CommandOptions = {}) => tandem(args, { env, ...options });
-  const runTools = (task: string, ...args: string[]) => run(["run", task, "--tools", toolsFile, ...args]);
+  const ask = (args: string[], options: CommandOptions = {}) => tandem(args, { env, ...options });
+  const runTools = (task: string, ...args: string[]) => ask(["run", task, "--tools", toolsFile, ...args]);
   const approving = (name: string) => ({ name, model: "compatible/fake", approval: "always" as const });
 
   beforeAll(async () => {
@@ -225,7 +246,7 @@ describe("tandem with a server", () => {
   });
 
   it("takes the task from standard input, and lets no control character of the model through", async () => {
-    const { stdout } = await run(["run", "-"], { input: "Good day\n" });
+    const { stdout } = await ask(["run", "-"], { input: "Good day\n" });
     expect(stdout).toBe("Hello ␛[2J there.\n");
   });
 
@@ -272,7 +293,7 @@ describe("tandem with a server", () => {
     expect(await command.ended).toMatchObject({ code: 130, stdout: "" });
     const wire = createWire(stack.baseUrl, apiKey);
     expect((await wire.get(`/sessions/${id}/status`)).body.status).toBe("interrupted");
-    const late = await run(["run", "wait", "--timeout", "0.5", "--json"]);
+    const late = await ask(["run", "wait", "--timeout", "0.5", "--json"]);
     expect(late.code).toBe(124);
     expect(JSON.parse(lines(late.stdout).at(-1) ?? "").status).toBe("interrupted");
   });
@@ -306,8 +327,8 @@ describe("tandem with a server", () => {
     expect(stdout).toContain("← get_weather snow");
     expect(stdout).toContain("✓ The answer:\nIt said: snow");
     const [all, rest] = await Promise.all([
-      run(["tail", id, "--json", "--no-follow"]),
-      run(["tail", id, "--json", "--from", "3"]),
+      ask(["tail", id, "--json", "--no-follow"]),
+      ask(["tail", id, "--json", "--from", "3"]),
     ]);
     expect(lines(all.stdout).slice(3)).toEqual(lines(rest.stdout));
     expect(JSON.parse(lines(rest.stdout).at(-1) ?? "").type).toBe("AgentCompletionEvent");
@@ -316,20 +337,20 @@ describe("tandem with a server", () => {
   it("lists, shows, cancels and answers sessions", async () => {
     const wire = createWire(stack.baseUrl, apiKey);
     const id = await wire.create({ agent: "tandem/assistant", messages: "wait" });
-    const list = await run(["sessions", "list", "--limit", "1"]);
+    const list = await ask(["sessions", "list", "--limit", "1"]);
     expect(list.stdout).toMatch(new RegExp(`^ID .*\n${id} +\\w+ .*tandem/assistant +wait\n$`));
-    expect((await run(["sessions", "cancel", id])).stderr).toBe(`Session ${id} is cancelled.\n`);
-    const shown = await run(["sessions", "get", id]);
+    expect((await ask(["sessions", "cancel", id])).stderr).toBe(`Session ${id} is cancelled.\n`);
+    const shown = await ask(["sessions", "get", id]);
     expect(shown.stdout).toMatch(/^status +interrupted \(cancelled\)$/m);
-    expect((await run(["sessions", "message", id, "Good day"])).code).toBe(0);
+    expect((await ask(["sessions", "message", id, "Good day"])).code).toBe(0);
     await wire.until(id, "completed");
-    expect(JSON.parse((await run(["sessions", "get", id, "--json"])).stdout)).toMatchObject({ id });
+    expect(JSON.parse((await ask(["sessions", "get", id, "--json"])).stdout)).toMatchObject({ id });
   });
 
   it("tells a refusal by code 4, and ends quietly in a closed pipe", async () => {
     const [unknown, stranger] = await Promise.all([
-      run(["sessions", "get", "01890000-0000-7000-8000-000000000001"]),
-      run(["sessions", "list", "--api-key", "wrong-key-here"]),
+      ask(["sessions", "get", "01890000-0000-7000-8000-000000000001"]),
+      ask(["sessions", "list", "--api-key", "wrong-key-here"]),
     ]);
     expect(unknown).toMatchObject({ code: 4, stdout: "" });
     expect(unknown.stderr).toContain("404 session_not_found");
@@ -342,13 +363,13 @@ describe("tandem with a server", () => {
 
   it("keeps agents from files and standard input", async () => {
     const definition = { name: "support", description: "Helps.", instructions: "Be brief." };
-    const made = await run(["agents", "create", "-"], { input: JSON.stringify(definition) });
+    const made = await ask(["agents", "create", "-"], { input: JSON.stringify(definition) });
     expect(JSON.parse(made.stdout)).toMatchObject(definition);
-    const changed = await run(["agents", "update", "support", "-"], { input: '{"instructions":"Be kind."}' });
+    const changed = await ask(["agents", "update", "support", "-"], { input: '{"instructions":"Be kind."}' });
     expect(JSON.parse(changed.stdout)).toMatchObject({ ...definition, instructions: "Be kind." });
-    expect((await run(["agents", "list"])).stdout).toMatch(/^support +\(default\) +0 +Helps\.$/m);
-    expect((await run(["agents", "delete", "support"])).code).toBe(0);
-    expect((await run(["agents", "get", "support"])).code).toBe(4);
+    expect((await ask(["agents", "list"])).stdout).toMatch(/^support +\(default\) +0 +Helps\.$/m);
+    expect((await ask(["agents", "delete", "support"])).code).toBe(0);
+    expect((await ask(["agents", "get", "support"])).code).toBe(4);
   });
 });
 

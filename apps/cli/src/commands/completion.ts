@@ -100,7 +100,7 @@ ${toCases(places, (place) => `words_=${quote(toWords(place))}`)}
   compadd -- \${=words_}
   _files
 }
-compdef _tandem tandem`;
+if [[ \${funcstack[1]} == _tandem ]]; then _tandem "$@"; else compdef _tandem tandem; fi`;
 }
 
 function toFish(places: readonly Place[]): string {
