@@ -10,8 +10,10 @@ import { bundlePrograms } from "../support/programs.ts";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
 import {
   type CommandOptions,
+  type RunningCommand,
   startTandem,
   startTandemAtTerminal,
+  startTandemByNpx,
   tandem,
 } from "../support/tandem-command.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -375,15 +377,20 @@ describe("tandem with a server", () => {
 
 describe("tandem up", () => {
   let folder: string;
+  let up: RunningCommand;
   beforeAll(async () => {
     folder = await makeTemporaryFolder("tandem-cli-");
     await mkdir(join(folder, "below"));
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    up.kill("SIGTERM");
+    await waitFor(() => hasEnded(join(folder, ".tandem")), { what: "the stack's end" });
+    await rm(folder, { recursive: true, force: true });
+  });
 
   it("starts everything; commands below its folder find it; it ends with nothing left", async () => {
     const dataDir = join(folder, ".tandem");
-    const up = startTandem(["up", "--port", "0", "--data-dir", dataDir], { env: { LOG_LEVEL: "warn" } });
+    up = startTandem(["up", "--port", "0", "--data-dir", dataDir], { env: { LOG_LEVEL: "warn" } });
     const [, baseUrl = ""] = await up.waitFor(/API +(http:\/\/\S+)\/api\/v2/, "the address");
     await up.waitFor(/Ctrl-C ends it/, "the greeting");
     const here = { cwd: join(folder, "below") };
@@ -423,16 +430,27 @@ describe("tandem up", () => {
 
     up.kill("SIGTERM");
     expect((await up.ended).code).toBe(0);
-    await waitFor(
-      () =>
-        stat(join(dataDir, "connection.json")).then(
-          () => false,
-          () => true,
-        ),
-      { what: "its end" },
-    );
+    expect(await hasEnded(dataDir)).toBe(true);
     const gone = await tandem(["sessions", "list"], here);
     expect(gone.code).toBe(3);
     expect(gone.stderr).toContain("npx tandem up");
   });
+
+  it("ends with npx, which passes no signals on", async () => {
+    const dataDir = join(folder, ".tandem");
+    const env = { LOG_LEVEL: "warn", TANDEM_DATA_DIR: dataDir, PORT: "0" };
+    up = startTandemByNpx(["up"], { env });
+    await up.waitFor(/Ctrl-C ends it/, "the greeting");
+    expect(await hasEnded(dataDir)).toBe(false);
+    up.kill("SIGTERM");
+    await waitFor(() => hasEnded(dataDir), { what: "its end" });
+  });
 });
+
+/** A running stack has its database's address in its folder. */
+async function hasEnded(dataDir: string): Promise<boolean> {
+  return stat(join(dataDir, "connection.json")).then(
+    () => false,
+    () => true,
+  );
+}

@@ -42,6 +42,11 @@ export function startTandem(args: readonly string[], options: CommandOptions = {
   return start(process.execPath, [bin, ...args], options);
 }
 
+/** Starts a command by npx, whose own process gets the signals. */
+export function startTandemByNpx(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  return start("npx", ["tandem", ...args], options);
+}
+
 /** Starts a command at a pseudo-terminal, whose one stream is its standard output and error. */
 export function startTandemAtTerminal(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const line = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");

@@ -10,8 +10,22 @@ const build = new URL("../dist/main.js", import.meta.url);
 const source = new URL("../src/main.ts", import.meta.url);
 const workspaces = new URL("../../", import.meta.url);
 
-if (isBuildCurrent()) await import(build.href);
-else runSource();
+if (isBuildCurrent()) {
+  endWithShell(() => process.kill(process.pid, "SIGTERM"));
+  await import(build.href);
+} else runSource();
+
+/** npx hands a signal to a shell of its own, which dies of it and leaves us alone: that is a signal to us, too. */
+function endWithShell(end) {
+  if (process.env.npm_command !== "exec") return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    end();
+  }, 500);
+  timer.unref();
+}
 
 /** In the repository the source goes before a build that is older: nobody should try out yesterday's code. */
 function isBuildCurrent() {
@@ -37,6 +51,7 @@ function runSource() {
   const child = spawn(process.execPath, args, { stdio: "inherit" });
   // At a terminal the child has a Ctrl-C already; a second one of the same moment changes nothing there.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  endWithShell(() => child.kill("SIGTERM"));
   child.on("error", (error) => {
     process.stderr.write(`tandem could not start node: ${error.message}\n`);
     process.exitCode = 1;
