@@ -307,6 +307,15 @@ describe("replies of the session routes", () => {
     expect(reply.headers.get("etag")).toBe(`"${length}"`);
   });
 
+  it("fit our document in a stream, and when there is nothing to stream", async () => {
+    const id = await wire.create({ agent, messages: "Hello." });
+    const { length } = await wire.until(id, "completed");
+    const stream = await wire.get(`/sessions/${id}/stream`);
+    expect(stream.text.match(/^id: \d+$/gm)).toHaveLength(length);
+    expect(stream.text.match(/^event: state$/gm)).toHaveLength(1);
+    expect((await wire.get(`/sessions/${id}/stream?from_index=${length}`)).status).toBe(204);
+  });
+
   it("fit our document for checks of tools, which the reference does not have", async () => {
     const tools = [
       { name: "a", description: "d", strict: true, input_schema: { anyOf: [{ properties: { b: {} } }] } },

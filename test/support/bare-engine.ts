@@ -62,6 +62,8 @@ export async function startBareEngine(): Promise<BareEngine> {
       subscribe: () => () => undefined,
       send: () => undefined,
       receive: () => () => undefined,
+      tell: () => undefined,
+      hear: () => () => undefined,
       onReopen: () => () => undefined,
       ready: nothing,
       close: nothing,

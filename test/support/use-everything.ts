@@ -63,7 +63,9 @@ async function useSessions(use: Use): Promise<void> {
   await ask("GET", `/sessions/${id}/changes?from_index=${next_index}&wait_for_seconds=1`).catch(() => null);
   await answer(use, id);
   await poll;
-  await until(id, "completed");
+  const ended = await until(id, "completed");
+  await ask("GET", `/sessions/${id}/stream`);
+  await ask("GET", `/sessions/${id}/stream?from_index=${ended.next_index}`);
   await ask("POST", `/sessions/${id}/messages`, { body: { message: "Again?" } });
   await until(id, "awaiting_tool_results", "completed");
   await ask("GET", `/sessions/${id}`);

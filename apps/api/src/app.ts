@@ -53,6 +53,7 @@ import { reportProgressRoute } from "./routes/sessions/report-progress.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
 import { shareSessionRoute } from "./routes/sessions/share-session.ts";
+import { streamSessionRoute } from "./routes/sessions/stream-session.ts";
 import { submitApprovalsRoute } from "./routes/sessions/submit-approvals.ts";
 import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedback.ts";
 import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
@@ -68,6 +69,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   cancelSessionRoute,
   getSessionStatusRoute,
   getSessionChangesRoute,
+  streamSessionRoute,
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,

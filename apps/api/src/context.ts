@@ -19,6 +19,16 @@ export interface ApiParts {
   publicUrl?: string;
   /** What a request for metrics must bring; absent: nothing. */
   metricsToken?: string;
+  /** Absent: the times that clients are told. */
+  streamTimes?: StreamTimes;
+}
+
+/** The times of streams. */
+export interface StreamTimes {
+  /** How often a comment is sent, which keeps proxies from closing what is silent, in milliseconds. */
+  heartbeatMs: number;
+  /** How long a client may take nothing before it is disconnected, in milliseconds. */
+  slowMs: number;
 }
 
 /** How many requests each API key may make, and where they are counted. */

@@ -2,7 +2,7 @@
 import { openAbortScope, untilAborted } from "./abort-scope.ts";
 import { cancelQuietly } from "./cancel-session.ts";
 import { TandemApi } from "./generated/sdk.gen.ts";
-import { createHttpClient, openReply } from "./http.ts";
+import { createSend, openReply } from "./http.ts";
 import { RunsOfSessions } from "./runs-of-sessions.ts";
 import type { ToolSchema } from "./schemas/tool-schema.ts";
 import { type RequestOptions, SessionHandle } from "./session-handle.ts";
@@ -36,7 +36,7 @@ export class TandemClient extends TandemApi {
 
   constructor(options: TandemClientOptions = {}) {
     const settings = toSettings(options);
-    super({ client: createHttpClient(settings) });
+    super(createSend(settings));
     this.#source = {
       api: this,
       runs: new RunsOfSessions({ api: this, journal: settings.journal }),

@@ -1,38 +1,29 @@
 // From an operation as the generated code describes it to a request.
 import { APIError } from "./errors.ts";
+import type { Operation } from "./operations.ts";
 import type { Settings } from "./settings.ts";
 
 /** The server takes no larger body. Refused here, since a server that hangs up midway looks like a broken line. */
 const maxBodyBytes = 10_000_000;
 
-/** One call of a generated operation. */
-export interface Operation {
-  /** With `{name}` where `path` has a value. */
-  url: string;
-  path?: Record<string, unknown>;
-  query?: Record<string, unknown>;
-  body?: unknown;
-  headers?: Headers | [string, unknown][] | Record<string, unknown>;
-  signal?: AbortSignal | null;
-  /** Set where a key is needed. */
-  security?: readonly unknown[];
-}
-
 /** The request of an operation. */
 export function toRequest(method: string, operation: Operation, settings: Settings): Request {
-  const { body, security, signal } = operation;
+  const { body, headers, signal } = operation;
   return new Request(toUrl(operation, settings), {
     method,
-    headers: toHeaders(operation.headers, security ? settings : { ...settings, apiKey: null }),
+    headers: toHeaders(
+      { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      settings,
+    ),
     ...(body === undefined ? {} : { body: toBody(body) }),
     ...(signal ? { signal } : {}),
   });
 }
 
-function toUrl({ url, path = {}, query = {} }: Operation, { baseUrl }: Settings): string {
-  const filled = url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name])));
+function toUrl({ url, path, query }: Operation, { baseUrl }: Settings): string {
+  const filled = url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path?.[name])));
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(query ?? {})) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item !== undefined && item !== null) search.append(name, String(item));
     }
@@ -41,14 +32,9 @@ function toUrl({ url, path = {}, query = {} }: Operation, { baseUrl }: Settings)
 }
 
 /** Later ones win: the key, the client's own headers, those of the request. */
-function toHeaders(own: Operation["headers"] = {}, { headers, apiKey }: Settings): Headers {
+function toHeaders(own: Record<string, string>, { headers, apiKey }: Settings): Headers {
   const merged = new Headers(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` });
-  for (const group of [headers, own]) {
-    const entries = group instanceof Headers || Array.isArray(group) ? group : Object.entries(group);
-    for (const [name, value] of entries as Iterable<[string, unknown]>) {
-      if (value !== undefined && value !== null) merged.set(name, String(value));
-    }
-  }
+  for (const [name, value] of Object.entries({ ...headers, ...own })) merged.set(name, value);
   return merged;
 }
 

@@ -2,29 +2,17 @@
 import { openAbortScope, pause } from "./abort-scope.ts";
 import { toAPIError } from "./api-error.ts";
 import { ConnectionError, TandemError, TimeoutError } from "./errors.ts";
-import type { Client } from "./generated/client/index.ts";
-import { type Operation, toRequest } from "./http-request.ts";
+import { toRequest } from "./http-request.ts";
+import type { Operation, Send } from "./operations.ts";
 import { isRepeatable, retryDelayMs } from "./retry.ts";
 import type { Settings } from "./settings.ts";
 
 /** A long poll that says nothing this long after its time is taken for a dead connection. */
 const maxPollDelayMs = 10_000;
 
-/**
- * What the generated operations send their requests with: the five methods that they use. It throws typed errors, and
- * gives null where a reply has no body.
- */
-export function createHttpClient(settings: Settings): Client {
-  const method = (name: string) => async (operation: Operation) =>
-    send(toRequest(name, operation, settings), settings);
-  const methods = {
-    get: method("GET"),
-    post: method("POST"),
-    put: method("PUT"),
-    patch: method("PATCH"),
-    delete: method("DELETE"),
-  };
-  return methods as unknown as Client;
+/** What operations send their requests with: it throws typed errors, and gives null where a reply has no body. */
+export function createSend(settings: Settings): Send {
+  return async (method, operation) => send(toRequest(method, operation, settings), settings);
 }
 
 /**

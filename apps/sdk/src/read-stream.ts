@@ -3,7 +3,7 @@ import { type AbortScope, openAbortScope, pause, untilAborted } from "./abort-sc
 import { APIError, ConnectionError, isOutage } from "./errors.ts";
 import { type EventFrame, readFrames } from "./event-frames.ts";
 import type { SessionChanges, SessionEvent } from "./generated/types.gen.ts";
-import type { Operation } from "./http-request.ts";
+import type { Operation } from "./operations.ts";
 import { type News, type ReadOptions, readChanges, tryToReadEnd } from "./read-changes.ts";
 import { retryDelayMs } from "./retry.ts";
 import { DeltaFilter, type StreamDelta } from "./stream-deltas.ts";
@@ -117,8 +117,7 @@ async function open(
     url: "/api/v2/sessions/{id}/stream",
     path: { id: sessionId },
     query: { from_index: cursor },
-    headers: { accept: "text/event-stream", ...(cursor > 0 ? { "last-event-id": cursor - 1 } : {}) },
-    security: [],
+    headers: { accept: "text/event-stream", ...(cursor > 0 ? { "last-event-id": String(cursor - 1) } : {}) },
     signal: scope.signal,
   });
 }

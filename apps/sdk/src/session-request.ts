@@ -21,8 +21,6 @@ export interface SessionOptions {
    * object. The answer is then data of that type, not text.
    */
   answerSchema?: ToolSchema | undefined;
-  /** Whether the model's text is to be had while it is written, by the session's stream. Default: when somebody reads it. */
-  stream?: boolean | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
   /**
@@ -56,6 +54,8 @@ export interface SessionOptions {
   ephemeral?: boolean | undefined;
   /** `host` asks for no approvals: your handlers decide. Default: the agent's setting, or `ask`. */
   permissions?: "ask" | "host" | undefined;
+  /** Has the text of every step told while it is made, from the first. Default: the agent's setting, or false. */
+  stream?: boolean | undefined;
   /** How long a call may wait for its result, in seconds; null for ever. Default: the agent's setting, or for ever. */
   toolTimeoutS?: number | null | undefined;
   /** How long a call may wait for its approval, in seconds; null for ever. Default: the agent's setting, or for ever. */
@@ -87,9 +87,7 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
       option: "answerSchema",
     });
   }
-  const { stream } = options;
   return withoutUndefined({
-    ...{ stream },
     agent: withAnswerFormat(options.agent, answerSchema),
     messages: messages !== undefined && isList(messages) ? messages.map(toUserMessage) : messages,
     max_steps: options.maxSteps,
@@ -108,6 +106,7 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     tool_choice: options.toolChoice,
     ephemeral: options.ephemeral,
     permissions: options.permissions,
+    stream: options.stream,
     tool_timeout_s: options.toolTimeoutS,
     approval_timeout_s: options.approvalTimeoutS,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,

@@ -1,6 +1,6 @@
 // What the handles of a client share.
 import type { TandemApi } from "./generated/sdk.gen.ts";
-import type { Operation } from "./http-request.ts";
+import type { Operation } from "./operations.ts";
 import type { RunsOfSessions } from "./runs-of-sessions.ts";
 
 /** Owned by the client. */

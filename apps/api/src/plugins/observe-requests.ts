@@ -7,6 +7,9 @@ import type { ApiContext, App } from "../context.ts";
 /** The route that waits: how long it does says nothing of how fast the server is. */
 const POLL_ROUTE = "/api/v2/sessions/:id/changes";
 
+/** The route whose good replies last: they are counted while they are open, and when they end. */
+const STREAM_ROUTE = "/api/v2/sessions/:id/stream";
+
 /** Where sessions are; what is below them has their id. */
 const SESSIONS_ROUTE = "/api/v2/sessions";
 
@@ -18,6 +21,7 @@ export function observeRequests(app: App, { engine }: ApiContext): void {
     const { url: route = "none" } = request.routeOptions;
     const status = reply.statusCode;
     const seconds = reply.elapsedTime / 1_000;
+    if (route === STREAM_ROUTE && status === 200) return done();
     if (route === POLL_ROUTE && isPatient(request)) metrics.polls.observe({ status }, seconds);
     else metrics.http.observe({ method: route === "none" ? "any" : request.method, route, status }, seconds);
     if (tracer.isOn) traceRequest(request, reply, route);

@@ -6,16 +6,20 @@ const valueKeywords = ["default", "const", "enum", "examples"];
 /** Keywords that hold schemas by name: a name is no keyword. */
 const namedKeywords = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 
+/** What Zod 4 gives as the format of checks that only their pattern tells. */
+const checkFormats = ["includes", "starts_with", "ends_with", "lowercase", "uppercase"];
+
 /**
  * A library's schema without the patterns that stand beside a `format`, and without those whose groups repeat: a server
  * refuses what could backtrack for ever, as Zod 4's patterns of e-mail addresses and times could in its eyes. Nothing is
  * lost but a hint for the model: the library checks the arguments itself, in this process.
  */
 export function withPlainPatterns(schema: JsonSchema): JsonSchema {
+  const { pattern, format } = schema;
+  const saysFormat = typeof format === "string" && !checkFormats.includes(format);
+  const isLeftOut = typeof pattern === "string" && (saysFormat || isHeavy(pattern));
   const entries = Object.entries(schema)
-    .filter(
-      ([key, value]) => key !== "pattern" || typeof value !== "string" || !(schema.format || isHeavy(value)),
-    )
+    .filter(([key]) => key !== "pattern" || !isLeftOut)
     .map(([key, value]): [string, unknown] => {
       if (valueKeywords.includes(key)) return [key, value];
       const isNamed = namedKeywords.includes(key) && isObject(value);

@@ -86,8 +86,9 @@ export function toNumberSchema(checks: readonly ZodCheck[]): JsonSchema {
     if (kind === "min") raise(json, inclusive ? "minimum" : "exclusiveMinimum", value as number);
     if (kind === "max") lower(json, inclusive ? "maximum" : "exclusiveMaximum", value as number);
   }
-  if (divisors.length === 1) return { ...json, multipleOf: divisors[0] };
-  return divisors.length > 1 ? { ...json, allOf: divisors.map((multipleOf) => ({ multipleOf })) } : json;
+  const [multipleOf, ...others] = divisors;
+  if (multipleOf !== undefined) json.multipleOf = multipleOf;
+  return others.length > 0 ? { ...json, allOf: others.map((multipleOf) => ({ multipleOf })) } : json;
 }
 
 /** The bounds of an array's length. */
