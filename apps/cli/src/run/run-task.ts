@@ -38,7 +38,7 @@ export async function runTask(run: Run): Promise<ExitCode> {
   let session: SessionHandle | null = null;
   let isReported = false;
   try {
-    session = await run.client.startSession(run.session);
+    session = await run.client.startSession({ ...run.session, ...(showsText(run) ? { stream: true } : {}) });
     status.write([run.paint("dim", `session ${session.id}`)]);
     const show = createShow(run, status);
     const result = await waitForEnd(run, { session, status, stop, show });
@@ -57,6 +57,11 @@ export async function runTask(run: Run): Promise<ExitCode> {
     signals.stop();
     status.close();
   }
+}
+
+/** Whether the model's text is shown as it is written: to machines, and to a person at a terminal. */
+function showsText({ isJson }: Run): boolean {
+  return isJson || Boolean(process.stdout.isTTY);
 }
 
 function startTimer(
@@ -105,6 +110,7 @@ async function waitForEnd(
   if (stop.signal.aborted) cancel();
   const { conversation } = run;
   const stream = session.stream({
+    deltas: showsText(run),
     signal: wait.signal,
     onPermissionRequest: createDecider({
       mode: run.approve,
