@@ -106,6 +106,28 @@ describe("the bin", () => {
 });
 
 describe("tandem tools", () => {
+  it("does what the README shows", async () => {
+    const readme = await readFile(join(repositoryRoot, "README.md"), "utf8");
+    const part = readme.slice(
+      readme.indexOf("## The command line"),
+      readme.indexOf("## With docker compose"),
+    );
+    const [, file = ""] = /```ts\n([\s\S]*?)```/.exec(part) ?? [];
+    const folder = join(repositoryRoot, "node_modules/.cache/tandem-cli-readme");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "package.json"), '{"type":"module"}');
+    await writeFile(join(folder, "orders.ts"), file);
+    const lines = part.split("\n");
+    const shown = lines.filter((line) => line.startsWith("$ npx tandem tools "));
+    expect(shown).toHaveLength(2);
+    for (const line of shown) {
+      const { stdout } = await tandem(line.split(" ").slice(3), { cwd: folder });
+      const from = lines.indexOf(line) + 1;
+      expect(stdout.trimEnd()).toBe(lines.slice(from, from + stdout.trimEnd().split("\n").length).join("\n"));
+    }
+    await rm(folder, { recursive: true });
+  });
+
   it("lists the tools of a file of any schema library", async () => {
     const { code, stdout, stderr } = await tandem(["tools", "list", toolsFile]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
