@@ -97,10 +97,6 @@ const alike: [string, (z: Z) => z3.ZodTypeAny][] = [
         z.object({ kind: z.literal("b") }),
       ]),
   ],
-  [
-    "intersection",
-    (z) => z.intersection(z.object({ a: z.string() }), z.object({ b: z.string().optional() })),
-  ],
   ["list", (z) => z.array(z.string())],
   ["list with bounds", (z) => z.array(z.string()).min(1).max(3)],
   ["list of a length", (z) => z.array(z.string()).length(2)],
@@ -191,6 +187,16 @@ describe("a Zod 3 schema", () => {
     expect(make(z3.string().regex(/^[a-z]+$/i))).toEqual({ type: "string" });
     expect(make(z3.string().ip({ version: "v4" }))).toEqual({ type: "string", format: "ipv4" });
     expect(make(z3.string().ip())).toEqual({ type: "string" });
+  });
+
+  it("that is an intersection has to fit both", () => {
+    const schema = z3.object({ a: z3.string() }).and(z3.object({ b: z3.string().optional() }));
+    expect(toSchema(schema)).toEqual({
+      allOf: [
+        { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+        { type: "object", properties: { b: { type: "string" } } },
+      ],
+    });
   });
 
   it("does not ask for what may be anything", () => {

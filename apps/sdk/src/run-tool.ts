@@ -10,6 +10,7 @@ import type { Tool, ToolContext } from "./tool.ts";
  */
 export async function runTool(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
   const { timeoutMs, onTimeout } = tool;
+  context.signal.throwIfAborted();
   const scope = openAbortScope({ parent: context.signal });
   // Only its own time ends a call here: one that goes on after its abort may still come to a result, which counts.
   const clock = openAbortScope({

@@ -99,12 +99,14 @@ export function filtered<Name extends string, const Kept extends Name = Name>(
   return { ...set, tools: set.tools.filter(isKept) as unknown as Toolset<Kept>["tools"] };
 }
 
+type NameOf<Set> = Set extends Toolset<infer Name> ? Name : never;
+
 /**
  * The tools of several toolsets.
  *
  * @throws {TandemError} when two have the same name, with where both come from
  */
-export function combined<Name extends string>(...sets: readonly Toolset<Name>[]): Toolset<Name> {
+export function combined<Sets extends readonly Toolset[]>(...sets: Sets): Toolset<NameOf<Sets[number]>> {
   return toToolset(sets.flatMap(listOrigins));
 }
 

@@ -24,23 +24,21 @@ export function findZodFourFault(
   return { path, error };
 }
 
+/** The parts of each kind of schema, and what they add to its path. */
+const partPaths: Record<string, string> = {
+  ...{ innerType: "", in: "", left: "", right: "", options: "", getter: "" },
+  ...{ shape: "", items: "", element: "[]", rest: "[]", valueType: ".*", catchall: ".*" },
+};
+
 /** The schemas that a schema is made of. */
 function listParts(schema: unknown, path: string): [string, object][] {
   const def = (schema as { _zod?: { def?: Record<string, unknown> } })._zod?.def ?? {};
-  const { shape, element, items, options, getter, rest, valueType, catchall } = def;
-  const inside = [def.innerType, def.in, def.left, def.right, typeof getter === "function" ? getter() : null];
-  const parts: [string, unknown][] = [
-    ...(isObject(shape) ? Object.entries(shape) : []).map(([key, part]): [string, unknown] => [
-      toFieldPath(path, key),
-      part,
-    ]),
-    ...(Array.isArray(items) ? items : []).map((part, index): [string, unknown] => [
-      `${path}[${index}]`,
-      part,
-    ]),
-    ...[element, rest].map((part): [string, unknown] => [`${path}[]`, part]),
-    ...[valueType, catchall].map((part): [string, unknown] => [`${path}.*`, part]),
-    ...[...inside, ...(Array.isArray(options) ? options : [])].map((part): [string, unknown] => [path, part]),
-  ];
+  const parts = Object.entries(partPaths).flatMap(([name, more]): [string, unknown][] => {
+    const part = def[name];
+    if (name === "shape")
+      return Object.entries(part ?? {}).map(([key, each]) => [toFieldPath(path, key), each]);
+    if (!Array.isArray(part)) return [[path + more, typeof part === "function" ? part() : part]];
+    return part.map((each, index) => [name === "items" ? `${path}[${index}]` : path, each]);
+  });
   return parts.filter((part): part is [string, object] => isObject(part[1]) && "_zod" in part[1]);
 }

@@ -18,24 +18,11 @@ export interface LengthBounds {
   readonly exactLength: { readonly value: number } | null;
 }
 
-/** Formats whose name in JSON Schema is another. A `time` of Zod has no zone, so it is no `time` there. */
-const formats: Record<string, string> = {
-  email: "email",
-  url: "uri",
-  uuid: "uuid",
-  datetime: "date-time",
-  date: "date",
-  duration: "duration",
-  emoji: "emoji",
-  nanoid: "nanoid",
-  cuid: "cuid",
-  cuid2: "cuid2",
-  ulid: "ulid",
-  jwt: "jwt",
-  cidr: "cidr",
-  base64: "base64",
-  base64url: "base64url",
-};
+/** Checks that are a format of JSON Schema, by other names. A `time` of Zod has no zone, so it is none there. */
+const formats: Record<string, string> = { url: "uri", datetime: "date-time" };
+
+/** Checks that are told as a format by their own names. */
+const sameFormats = /^(?:email|uuid|date|duration|emoji|nanoid|cuid2?|ulid|jwt|cidr|base64(?:url)?)$/;
 
 /** What changes the text before the checks that follow. They do not hold for the text that the model writes. */
 const changes = ["trim", "toLowerCase", "toUpperCase"];
@@ -61,7 +48,8 @@ export function toStringSchema(checks: readonly ZodCheck[]): JsonSchema {
 
 function toFormat({ kind, version, local }: ZodCheck): string | undefined {
   if (kind === "ip") return version && `ip${version}`;
-  return local ? undefined : formats[kind];
+  if (local) return undefined;
+  return sameFormats.test(kind) ? kind : formats[kind];
 }
 
 /** Flags cannot be told: a pattern that has one which counts is left to Zod. */

@@ -32,12 +32,12 @@ interface ZodDef extends Partial<LengthBounds> {
   readonly rest: ZodNode | null;
   readonly keyType: ZodNode;
   readonly valueType: ZodNode;
-  readonly innerType: ZodNode;
-  readonly schema: ZodNode;
-  readonly in: ZodNode;
+  readonly innerType?: ZodNode;
+  readonly schema?: ZodNode;
+  readonly in?: ZodNode;
   readonly type: ZodNode;
   readonly defaultValue: () => unknown;
-  readonly getter: () => ZodNode;
+  readonly getter?: () => ZodNode;
 }
 
 /** One conversion. */
@@ -92,7 +92,7 @@ function toReference(node: ZodNode, { root, names }: Walk): string {
   return `#/$defs/${name}`;
 }
 
-const inside: ToSchema = ({ innerType }, walk, path) => convert(innerType, walk, path);
+const inside: ToSchema = (def, walk, path) => convert(toInner(def), walk, path);
 const anything: ToSchema = () => ({});
 const alternatives: ToSchema = ({ options }, walk, path) =>
   toAnyOf([...options.values()].map((option) => convert(option, walk, path)));
@@ -119,20 +119,18 @@ const converters: Record<string, ToSchema> = {
   ZodTuple: toTuple,
   ZodUnion: alternatives,
   ZodDiscriminatedUnion: alternatives,
-  ZodIntersection: ({ left, right }, walk, path) =>
-    toAllOf(convert(left, walk, path), convert(right, walk, path)),
-  ZodOptional: inside,
-  ZodNullable: ({ innerType }, walk, path) => toAnyOf([convert(innerType, walk, path), { type: "null" }]),
-  ZodDefault: ({ innerType, defaultValue }, walk, path) => ({
-    ...convert(innerType, walk, path),
-    default: defaultValue(),
+  ZodIntersection: ({ left, right }, walk, path) => ({
+    allOf: [convert(left, walk, path), convert(right, walk, path)],
   }),
+  ZodOptional: inside,
+  ZodNullable: (def, walk, path) => toAnyOf([inside(def, walk, path), { type: "null" }]),
+  ZodDefault: (def, walk, path) => ({ ...inside(def, walk, path), default: def.defaultValue() }),
   ZodCatch: inside,
   ZodReadonly: inside,
-  ZodBranded: ({ type }, walk, path) => convert(type, walk, path),
-  ZodEffects: ({ schema }, walk, path) => convert(schema, walk, path),
-  ZodPipeline: (def, walk, path) => convert(def.in, walk, path),
-  ZodLazy: ({ getter }, walk, path) => convert(getter(), walk, path),
+  ZodBranded: inside,
+  ZodEffects: inside,
+  ZodPipeline: inside,
+  ZodLazy: inside,
 };
 
 function toObject({ shape, unknownKeys, catchall }: ZodDef, walk: Walk, path: string): JsonSchema {
@@ -199,54 +197,20 @@ function toAnyOf(schemas: readonly JsonSchema[]): JsonSchema {
   return types.every((type) => typeof type === "string") ? { type: [...new Set(types)] } : { anyOf: schemas };
 }
 
-/** Both of two. Plain objects are put together, unless they share a property. */
-function toAllOf(left: JsonSchema, right: JsonSchema): JsonSchema {
-  const properties = [left, right].map((schema) =>
-    isPlain(schema) ? (schema.properties as JsonSchema) : null,
-  );
-  const [ours, theirs] = properties;
-  if (!ours || !theirs || Object.keys(ours).some((key) => key in theirs)) return { allOf: [left, right] };
-  const required = [left, right].flatMap((schema) => (schema.required ?? []) as string[]);
-  return {
-    type: "object",
-    properties: { ...ours, ...theirs },
-    ...(required.length > 0 && { required }),
-  };
-}
-
-function isPlain(schema: JsonSchema): boolean {
-  return (
-    schema.type === "object" && Object.keys(schema).every((key) => /^(?:type|properties|required)$/.test(key))
-  );
+/** What a wrapper is around, or takes at its beginning. */
+function toInner(def: ZodDef): ZodNode {
+  return def.innerType ?? def.schema ?? def.in ?? def.getter?.() ?? def.type;
 }
 
 /** Whether a field may be missing. What a `catch` takes is no matter: the model is told what is right. */
 function isOptional({ _def: def }: ZodNode, seen: Set<unknown>): boolean {
+  const { typeName } = def;
+  if (/^Zod(?:Optional|Default|Any|Unknown)$/.test(typeName)) return true;
   if (seen.has(def)) return false;
   seen.add(def);
-  switch (def.typeName) {
-    case "ZodOptional":
-    case "ZodDefault":
-    case "ZodAny":
-    case "ZodUnknown":
-      return true;
-    case "ZodUnion":
-      return [...def.options.values()].some((option) => isOptional(option, seen));
-    case "ZodNullable":
-    case "ZodReadonly":
-    case "ZodCatch":
-      return isOptional(def.innerType, seen);
-    case "ZodBranded":
-      return isOptional(def.type, seen);
-    case "ZodEffects":
-      return isOptional(def.schema, seen);
-    case "ZodPipeline":
-      return isOptional(def.in, seen);
-    case "ZodLazy":
-      return isOptional(def.getter(), seen);
-    default:
-      return false;
-  }
+  if (typeName === "ZodUnion") return [...def.options.values()].some((option) => isOptional(option, seen));
+  const isWrapper = typeName === "ZodNullable" || converters[typeName] === inside;
+  return isWrapper && isOptional(toInner(def), seen);
 }
 
 /** A place below a place. */
@@ -255,5 +219,5 @@ export function toFieldPath(path: string, key: string): string {
 }
 
 function toTypeWords(typeName: string): string {
-  return typeName.replace(/^Zod/, "Zod ").toLowerCase().replace("zod", "Zod");
+  return `Zod ${typeName.slice(3).toLowerCase()}`;
 }
