@@ -4,6 +4,7 @@ FROM node:20.20.2-bookworm-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY apps/api/package.json apps/api/
+COPY apps/cli/package.json apps/cli/
 COPY apps/engine/package.json apps/engine/
 COPY apps/sdk/package.json apps/sdk/
 COPY apps/standalone/package.json apps/standalone/

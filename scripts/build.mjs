@@ -2,14 +2,15 @@
 import { spawnSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { bundlePrograms, bundleStandalone } from "./bundle.mjs";
+import { bundleCommandLine, bundlePrograms, bundleStandalone } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-for (const folder of ["dist", "apps/standalone/dist"])
+for (const folder of ["dist", "apps/standalone/dist", "apps/cli/dist"])
   await rm(new URL(`../${folder}`, import.meta.url), { recursive: true, force: true });
 await bundlePrograms();
 await bundleStandalone();
+await bundleCommandLine();
 for (const workspace of ["sdk", "standalone"]) compile(`apps/${workspace}/tsconfig.build.json`);
 
 function compile(project) {

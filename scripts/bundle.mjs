@@ -21,6 +21,12 @@ const standalone = {
   "postgres-keeper": programs["postgres-keeper"],
 };
 
+/** The command line, beside the bin that runs it. */
+const commandLine = {
+  main: "apps/cli/src/main.ts",
+  "postgres-keeper": programs["postgres-keeper"],
+};
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -43,9 +49,16 @@ export async function bundleStandalone() {
   await bundle({ entryPoints: standalone, outdir: "apps/standalone/dist", bundled: /^@tandem\/(?!sdk$)/ });
 }
 
+/** Makes the command line, in pieces, so that a command loads what it needs. */
+export async function bundleCommandLine() {
+  const outdir = "apps/cli/dist";
+  await bundle({ entryPoints: commandLine, outdir, splitting: true, bundled: /^@tandem\// });
+}
+
 async function bundle({ bundled, ...options }) {
   const dependencies = await readDependencies();
-  await build({ ...common, ...options, plugins: [keepPackagesOut(dependencies, bundled)] });
+  const folder = fileURLToPath(new URL(`../${options.outdir}/..`, import.meta.url));
+  await build({ ...common, ...options, plugins: [keepPackagesOut({ dependencies, bundled, folder })] });
 }
 
 /** Which packages production installs: what any workspace names as its dependency. */
@@ -60,10 +73,10 @@ async function readDependencies() {
 }
 
 /**
- * Bundles the workspaces and leaves packages out. A package that a program in `dist/` would not find in
+ * Bundles the workspaces and leaves packages out. A package that a program would not find from there in
  * production, or would find in another version than the source does, fails the build instead of the start.
  */
-function keepPackagesOut(dependencies, bundled) {
+function keepPackagesOut({ dependencies, bundled, folder }) {
   return {
     name: "keep-packages-out",
     setup({ onResolve, resolve }) {
@@ -73,10 +86,12 @@ function keepPackagesOut(dependencies, bundled) {
         const name = path.match(/^(@[^/]+\/)?[^/]+/)?.[0];
         if (!dependencies.has(name)) return fault(`${name} is not a dependency of any workspace`);
         const [fromSource, fromBuild] = await Promise.all(
-          [resolveDir, root].map((from) => resolve(path, { kind, resolveDir: from, pluginData: "checking" })),
+          [resolveDir, folder].map((from) =>
+            resolve(path, { kind, resolveDir: from, pluginData: "checking" }),
+          ),
         );
         if (fromSource.path !== fromBuild.path) {
-          return fault(`${path} is ${fromSource.path} for the source, but not for dist/`);
+          return fault(`${path} is ${fromSource.path} for the source, but not for the build in ${folder}`);
         }
         return { path, external: true };
       });

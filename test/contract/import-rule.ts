@@ -18,7 +18,8 @@ type Layer =
   | "worker"
   | "sdk"
   | "sdk's part for Node"
-  | "standalone";
+  | "standalone"
+  | "cli";
 
 const below: Layer[] = ["domain", "postgres", "queue", "wake"];
 const engine: Layer[] = [...below, "telemetry", "commands", "queries", "engine.ts", "engine's processes"];
@@ -39,6 +40,7 @@ const allowed: Record<Layer, Layer[]> = {
   sdk: ["sdk"],
   "sdk's part for Node": ["sdk", "sdk's part for Node"],
   standalone: [...engine, "api", "worker", "sdk", "sdk's part for Node", "standalone"],
+  cli: [...engine, "api", "worker", "sdk", "sdk's part for Node", "standalone", "cli"],
 };
 
 /**

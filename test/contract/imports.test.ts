@@ -32,7 +32,7 @@ describe("our code", () => {
 
   it("is all there to be looked at", () => {
     const workspaces = new Set(inApps.map(({ path }) => path.split("/")[1]));
-    expect([...workspaces].sort()).toEqual(["api", "engine", "sdk", "standalone", "worker"]);
+    expect([...workspaces].sort()).toEqual(["api", "cli", "engine", "sdk", "standalone", "worker"]);
     expect(inApps.length).toBeGreaterThan(100);
   });
 
@@ -105,6 +105,8 @@ describe("the import rule", () => {
     { file: "apps/sdk/src/x.ts", line: 'const { join } = await import("path");' },
     { file: "apps/sdk/src/x.ts", line: 'import { a } from "./node/a.ts";' },
     { file: "apps/standalone/src/x.ts", line: 'import pg from "pg";' },
+    { file: "apps/standalone/src/x.ts", line: 'import { a } from "@tandem/cli/a";' },
+    { file: "apps/cli/src/x.ts", line: 'import pg from "pg";' },
   ])("refuses $line in $file", ({ file, line }) => {
     expect(findImportFaults(file, line)).toHaveLength(1);
   });
@@ -125,6 +127,7 @@ describe("the import rule", () => {
     { file: api, line: 'import { a } from "@tandem/engine/commands/a"; import Fastify from "fastify";' },
     { file: "apps/standalone/src/x.ts", line: 'import { startApi } from "@tandem/api/start-api";' },
     { file: "apps/standalone/src/x.ts", line: 'import { TandemClient } from "@tandem/sdk";' },
+    { file: "apps/cli/src/x.ts", line: 'import { up } from "@tandem/standalone/run-standalone";' },
     { file: "apps/standalone/src/x.ts", line: 'import { fileJournal } from "@tandem/sdk/node";' },
     { file: "apps/sdk/src/x.ts", line: 'import { client } from "./generated/client.gen.ts";' },
     {

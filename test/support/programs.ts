@@ -26,9 +26,11 @@ const packagesStayOut: Plugin = {
  * Bundles programs into a folder of their own, beside what they look for above them.
  *
  * @param entries their source files, relative to the repository's root
+ * @param options.splitting true for pieces that are loaded when they are needed
  */
 export async function bundlePrograms<Name extends string>(
   entries: Record<Name, string>,
+  { splitting = false }: { splitting?: boolean } = {},
 ): Promise<Programs<Name>> {
   const folder = await makeTemporaryFolder("tandem-programs-");
   const dist = join(folder, "dist");
@@ -40,6 +42,7 @@ export async function bundlePrograms<Name extends string>(
     entryPoints: entries,
     outdir: dist,
     bundle: true,
+    splitting,
     format: "esm",
     platform: "node",
     target: "node20",

@@ -1,5 +1,6 @@
 // What `@tandem/sdk` offers. Everything here works in Node and in browsers.
 export type { PermissionHandler } from "./approvals.ts";
+export { type CallEnvironment, type CallOutcome, callTool, type PostedResult } from "./call-tool.ts";
 export {
   type RunSessionOptions,
   type StartSessionOptions,

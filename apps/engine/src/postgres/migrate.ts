@@ -41,11 +41,26 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
+/**
+ * The migrations that a database lacks, by name; all of them where nothing was ever migrated. Changes nothing.
+ *
+ * @throws when the database cannot be reached
+ */
+export async function findMissingMigrations(databaseUrl: string): Promise<string[]> {
+  const client = await connectClient(databaseUrl, "tandem-doctor");
+  try {
+    const { rows } = await client.query<{ ledger: string | null }>(
+      "SELECT to_regclass('_prisma_migrations') AS ledger",
+    );
+    const known = rows[0]?.ledger ? await readApplied(client) : new Map<string, string>();
+    return (await readMigrations()).map(({ name }) => name).filter((name) => !known.has(name));
+  } finally {
+    await client.end();
+  }
+}
+
 async function applyMissing(client: pg.Client, migrations: Migration[]): Promise<string[]> {
-  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
-    "SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
-  );
-  const known = new Map(rows.map((row) => [row.migration_name, row.checksum]));
+  const known = await readApplied(client);
   const applied: string[] = [];
   for (const migration of migrations) {
     const checksum = known.get(migration.name);
@@ -59,6 +74,14 @@ async function applyMissing(client: pg.Client, migrations: Migration[]): Promise
     }
   }
   return applied;
+}
+
+/** The checksums of the migrations that were applied, by name. */
+async function readApplied(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
+    "SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
+  );
+  return new Map(rows.map((row) => [row.migration_name, row.checksum]));
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {

@@ -1,0 +1,60 @@
+// `tandem tail`: a session's events, those that were and those that come.
+import { setTimeout as delay } from "node:timers/promises";
+import { APIError, ConnectionError, type SessionHandle, type SessionStatus } from "@tandem/sdk";
+import { connect, type ServerOptions } from "../connect.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { createTeller } from "../run/tell-event.ts";
+import { print, printJson } from "../terminal/output.ts";
+import { createPaint } from "../terminal/paint.ts";
+
+/** The flags of `tandem tail`. */
+export interface TailOptions extends ServerOptions {
+  from: number;
+  follow: boolean;
+  json?: boolean;
+  color?: boolean;
+}
+
+/** How long one poll waits, in seconds, and how long it is before the next one when the server is away, in ms. */
+const POLL_S = 20;
+const PAUSE_MS = 1_000;
+/** After so many failed polls in a row the last failure is told. */
+const MAX_FAILURES = 30;
+/** Events of one reply, so that a long history is shown from its beginning at once. */
+const PAGE = 500;
+
+/** Shows events until the session has ended; without `follow` until the last one there is. */
+export async function tail(id: string, options: TailOptions): Promise<ExitCode> {
+  const session = (await connect(options)).session(id);
+  const teller = createTeller(createPaint(process.stdout, options), { showsAnswer: true });
+  const show = (event: Parameters<typeof teller.tell>[0]) => {
+    if (options.json) printJson(event);
+    else for (const line of teller.tell(event)) print(line);
+  };
+  // Says at once when there is no such session.
+  await session.status();
+  for (let cursor = options.from; ; ) {
+    const changes = await poll(session, { fromIndex: cursor, waits: options.follow });
+    for (const event of changes?.new_events ?? []) show(event);
+    cursor = changes?.next_index ?? cursor;
+    if (changes?.has_more) continue;
+    if (!options.follow || isEnded((changes ?? (await session.status())).status)) return exitCodes.ok;
+  }
+}
+
+/** One poll; those that fail on the way are tried again. */
+async function poll(session: SessionHandle, { fromIndex, waits }: { fromIndex: number; waits: boolean }) {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await session.changes({ fromIndex, limit: PAGE, waitForSeconds: waits ? POLL_S : 0 });
+    } catch (error) {
+      const passes = error instanceof ConnectionError || (error instanceof APIError && error.status >= 500);
+      if (!passes || !waits || failures >= MAX_FAILURES) throw error;
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+function isEnded(status: SessionStatus["status"]): boolean {
+  return ["completed", "failed", "timed_out", "interrupted"].includes(status);
+}

@@ -1,0 +1,73 @@
+// The client that commands use, from flags, the environment, and the stack that runs here.
+import { TandemClient } from "@tandem/sdk";
+import { findDataDir, readNote } from "./data-dir.ts";
+import { CliError, exitCodes } from "./exit-codes.ts";
+
+/** What every command that talks to a server takes. */
+export interface ServerOptions {
+  baseUrl?: string;
+  apiKey?: string;
+}
+
+/** Where a server is, and the key for it. */
+export interface Server {
+  baseUrl: string;
+  apiKey: string | null;
+  /** True when somebody named the address; false for the one of the stack here, or the default. */
+  isNamed: boolean;
+}
+
+/** Where `tandem up` listens when nothing else is said. */
+export const DEFAULT_BASE_URL = "http://127.0.0.1:3000";
+
+/** How long a server may take to say that it is there, in ms. */
+const GREETING_MS = 5_000;
+
+/**
+ * Finds the server: what the flags say, then the environment, then the stack that runs on the data folder. The kept
+ * key of that stack is never given to a server that was named.
+ */
+export async function findServer(options: ServerOptions, env = process.env): Promise<Server> {
+  const named = options.baseUrl ?? (env.TANDEM_BASE_URL?.trim() || undefined);
+  const key = options.apiKey ?? (env.TANDEM_API_KEY?.trim() || undefined);
+  if (named !== undefined) return { baseUrl: named, apiKey: key ?? null, isNamed: true };
+  const dataDir = findDataDir(env);
+  const baseUrl = (await readNote(dataDir, "base-url")) ?? DEFAULT_BASE_URL;
+  return { baseUrl, apiKey: key ?? (await readNote(dataDir, "api-key")), isNamed: false };
+}
+
+/**
+ * A client of the server.
+ *
+ * @throws {CliError} when no server answers, or there is no key for it
+ */
+export async function connect(options: ServerOptions): Promise<TandemClient> {
+  const server = await findServer(options);
+  await greet(server);
+  if (server.apiKey === null) {
+    throw new CliError(
+      `There is no API key for ${server.baseUrl}: give --api-key, or set TANDEM_API_KEY.`,
+      exitCodes.refused,
+    );
+  }
+  return new TandemClient({ baseUrl: server.baseUrl, apiKey: server.apiKey });
+}
+
+/** Asks whether anybody is there, so that a server that is not is told at once, in words that help. */
+async function greet({ baseUrl, isNamed }: Server): Promise<void> {
+  if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw new CliError(
+      `The address must be an http or https URL, not ${JSON.stringify(baseUrl)}.`,
+      exitCodes.usage,
+    );
+  }
+  const url = `${baseUrl.replace(/\/+$/, "").replace(/\/api\/v2$/, "")}/healthz`;
+  try {
+    await (await fetch(url, { signal: AbortSignal.timeout(GREETING_MS) })).arrayBuffer();
+  } catch (cause) {
+    const advice = isNamed
+      ? "Is the address right? `tandem doctor` looks closer."
+      : "Start one with `npx tandem up`, or name one with --base-url or TANDEM_BASE_URL.";
+    throw new CliError(`No Tandem server answers at ${baseUrl}. ${advice}`, exitCodes.unreachable, { cause });
+  }
+}
