@@ -54,17 +54,15 @@ export async function withAbortScope<T>(parent: AbortSignal, run: (signal: Abort
  * the promise is nobody's concern.
  */
 export async function untilAborted<T>(promise: PromiseLike<T> | T, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    Promise.resolve(promise).catch(() => {});
-    throw signal.reason;
-  }
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([promise, aborted]);
+    // In the race even when it is lost already: otherwise nobody would handle what the promise is rejected with.
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -1,8 +1,12 @@
 // One call: from the request to the entry that is posted for it.
+import { describeError } from "./describe-error.ts";
 import type { ErrorEvent, ToolRequest, ToolResultEvent } from "./generated/types.gen.ts";
-import type { GuardrailError, GuardrailResult } from "./guardrails.ts";
+import { GuardrailError, type GuardrailResult, type GuardrailStage, runGuardrails } from "./guardrails.ts";
 import type { PermissionDecision, PermissionRequest } from "./permissions.ts";
-import type { Tool } from "./tool.ts";
+import { runTool } from "./run-tool.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+import { isEnabled } from "./tool-definitions.ts";
+import { toResultJson } from "./tool-result.ts";
 
 /** What is posted for a call. */
 export type PostedResult =
@@ -33,35 +37,37 @@ export interface CallOutcome {
   raised: GuardrailError | null;
 }
 
+/** A call on its way. */
+interface Call {
+  tool: Tool;
+  request: ToolRequest;
+  context: ToolContext;
+  environment: CallEnvironment;
+  guardrailResults: GuardrailResult[];
+}
+
 /** Runs the tool that a call names. Never throws: whatever goes wrong becomes an error that the model can read. */
 export async function callTool(
   tools: readonly Tool[],
-  call: ToolRequest,
+  request: ToolRequest,
   environment: CallEnvironment,
 ): Promise<CallOutcome> {
-  return { posted: await runCall(tools, call, environment), guardrailResults: [], raised: null };
-}
-
-async function runCall(
-  tools: readonly Tool[],
-  call: ToolRequest,
-  environment: CallEnvironment,
-): Promise<PostedResult> {
-  const tool = tools.find(({ name }) => name === call.tool_name);
-  if (!tool) return toErrorEntry(call, unknownTool(tools, call.tool_name));
+  const guardrailResults: GuardrailResult[] = [];
   try {
-    const { sessionId, callId, signal, context } = environment;
-    const value = await tool.fn(call.args ?? {}, {
-      sessionId,
-      callId,
-      idempotencyKey: `${sessionId}/${callId}`,
-      signal,
-      progress: (value) => environment.progress(value),
-      context,
-    });
-    return toResultEntry(call, value);
+    const tool = findTool(tools, request.tool_name, environment);
+    const context = toContext(environment);
+    const result = await run({ tool, request, context, environment, guardrailResults });
+    return {
+      posted: { kind: "tool_result", tool_req: toEcho(request), result },
+      guardrailResults,
+      raised: null,
+    };
   } catch (error) {
-    return toErrorEntry(call, describeError(error));
+    return {
+      posted: toErrorEntry(request, describeError(error)),
+      guardrailResults,
+      raised: error instanceof GuardrailError ? error : null,
+    };
   }
 }
 
@@ -70,34 +76,97 @@ export function toErrorEntry(call: ToolRequest, error: string): PostedResult {
   return { kind: "error_event", error, origin: "client", tool_req: toEcho(call) };
 }
 
-/** The value is copied, so that a repeated post has the same content even if the tool changes its object later. */
-function toResultEntry(call: ToolRequest, value: unknown): PostedResult {
-  const subject = `Tool ${JSON.stringify(call.tool_name)} returned a value that JSON cannot carry`;
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(value ?? null);
-  } catch (error) {
-    return toErrorEntry(call, `${subject}: ${describeError(error)}`);
+async function run(call: Call): Promise<unknown> {
+  const { tool, request, context } = call;
+  const asked = request.args ?? {};
+  let args = await checkArgs(call, asked);
+  const edited = await askIfNeeded(call, asked, args);
+  if (edited) args = await checkArgs(call, edited);
+  const value = await runTool(tool, args, context);
+  const result = await toResultJson(value).catch((cause: unknown) => {
+    throw new TypeError(`Tool ${JSON.stringify(tool.name)} returned ${describeError(cause)}`, { cause });
+  });
+  await guard(call, "output", result);
+  return result;
+}
+
+function findTool(tools: readonly Tool[], name: string, { context, sessionId }: CallEnvironment): Tool {
+  const shown = JSON.stringify(name);
+  const tool = tools.find((tool) => tool.name === name);
+  if (!tool) {
+    const known = tools.map((tool) => tool.name).join(", ");
+    throw new Error(`There is no tool named ${shown} here. Known tools: ${known}.`);
   }
-  if (json === undefined) return toErrorEntry(call, `${subject}: a ${typeof value}`);
-  return { kind: "tool_result", tool_req: toEcho(call), result: JSON.parse(json) as unknown };
+  if (!isEnabled(tool, { context, sessionId })) throw new Error(`The tool ${shown} cannot be used now.`);
+  return tool;
+}
+
+function toContext(environment: CallEnvironment): ToolContext {
+  const { sessionId, callId, signal, context } = environment;
+  return {
+    sessionId,
+    callId,
+    idempotencyKey: `${sessionId}/${callId}`,
+    signal,
+    progress: (value) => environment.progress(value).catch(() => {}),
+    context,
+  };
+}
+
+/** The arguments for `fn`: they fit the schema, and the input guardrails let them pass. */
+async function checkArgs(call: Call, asked: Record<string, unknown>): Promise<unknown> {
+  const parsed = await call.tool.parse(asked);
+  if (!parsed.ok) {
+    throw new Error(`The arguments do not fit: ${parsed.error}. Call it again with arguments that fit.`);
+  }
+  await guard(call, "input", parsed.value);
+  return parsed.value;
+}
+
+async function guard(call: Call, stage: GuardrailStage, value: unknown): Promise<void> {
+  const { tool, context, guardrailResults } = call;
+  const guardrails = stage === "input" ? tool.inputGuardrails : tool.outputGuardrails;
+  if (!guardrails) return;
+  await runGuardrails(guardrails, {
+    value,
+    stage,
+    context: { ...context, tool: tool.name },
+    guardrailResults,
+  });
+}
+
+/** Asks for a permission where the tool wants one. Gives the arguments that whoever allowed it put in their place. */
+async function askIfNeeded(
+  { tool, request, context, environment }: Call,
+  asked: Record<string, unknown>,
+  args: unknown,
+): Promise<Record<string, unknown> | undefined> {
+  const { requiresApproval } = tool;
+  const isNeeded =
+    typeof requiresApproval === "function" ? await requiresApproval(args, context) : requiresApproval;
+  if (!isNeeded) return undefined;
+  const { sessionId, signal, askPermission } = environment;
+  if (!askPermission) {
+    throw new Error(
+      "The call needs a permission, and nobody here can give one (there is no onPermissionRequest). It was not run.",
+    );
+  }
+  const decision = await askPermission({
+    source: "tool",
+    sessionId,
+    call: request,
+    tool,
+    args: asked,
+    reason: null,
+    deadline: null,
+    signal,
+  });
+  const verdict = typeof decision === "string" ? { decision } : decision;
+  if (verdict.decision === "allow") return "args" in verdict ? verdict.args : undefined;
+  const { message } = verdict as { message?: string };
+  throw new Error(`The call was denied, and not run${message?.trim() ? `: ${message}` : "."}`);
 }
 
 function toEcho({ tool_name, args, id }: ToolRequest): ToolRequest {
   return { tool_name, args: args ?? {}, id: id ?? null };
-}
-
-function unknownTool(tools: readonly Tool[], name: string): string {
-  const known = tools.map((tool) => tool.name).join(", ");
-  return `There is no tool named ${JSON.stringify(name)} here. Known tools: ${known}.`;
-}
-
-function describeError(error: unknown): string {
-  const { message, name } = Object(error) as { message?: unknown; name?: unknown };
-  for (const text of [message, name]) if (typeof text === "string" && text !== "") return text;
-  try {
-    return String(error);
-  } catch {
-    return "The tool failed with a value that has no text";
-  }
 }

@@ -1,4 +1,5 @@
 // Guardrails: looks at the arguments of a call before it runs, and at its result before that is posted.
+import { describeError } from "./describe-error.ts";
 import { TandemError } from "./errors.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -21,11 +22,14 @@ export interface Guardrail<Value = unknown> {
   run(value: Value, context: GuardrailContext): GuardrailVerdict | Promise<GuardrailVerdict>;
 }
 
+/** Where a guardrail looks: at arguments, or at a result. */
+export type GuardrailStage = "input" | "output";
+
 /** What a guardrail said of one call. */
 export interface GuardrailResult {
   /** The guardrail's name. */
   guardrail: string;
-  stage: "input" | "output";
+  stage: GuardrailStage;
   /** The tool's name. */
   tool: string;
   callId: string;
@@ -62,3 +66,48 @@ export class GuardrailError extends TandemError {
     this.guardrailResults = fields.guardrailResults;
   }
 }
+
+/**
+ * Runs guardrails in order, until one holds the value back, and writes down what each said.
+ *
+ * @throws {Error} when one rejects, with its message; a {@link GuardrailError} when one ends the run
+ */
+export async function runGuardrails(
+  guardrails: readonly Guardrail[],
+  call: {
+    value: unknown;
+    stage: GuardrailStage;
+    context: GuardrailContext;
+    guardrailResults: GuardrailResult[];
+  },
+): Promise<void> {
+  const { value, stage, context, guardrailResults } = call;
+  for (const guardrail of guardrails) {
+    const { verdict, message } = await ask(guardrail, value, context);
+    const { tool, callId, sessionId } = context;
+    guardrailResults.push({ guardrail: guardrail.name, stage, tool, callId, verdict, message });
+    if (verdict === "allow") continue;
+    if (verdict === "reject") throw new Error(message);
+    throw new GuardrailError(`Guardrail ${JSON.stringify(guardrail.name)} ended the run: ${message}`, {
+      sessionId,
+      guardrailResults: [...guardrailResults],
+    });
+  }
+}
+
+/** A guardrail that fails holds the value back: nobody has looked at it. */
+async function ask(
+  guardrail: Guardrail,
+  value: unknown,
+  context: GuardrailContext,
+): Promise<GuardrailVerdict> {
+  try {
+    const said = await guardrail.run(value, context);
+    if (verdicts.includes(said?.verdict)) return said;
+    return reject(`The guardrail ${JSON.stringify(guardrail.name)} gave no verdict.`);
+  } catch (error) {
+    return reject(`The guardrail ${JSON.stringify(guardrail.name)} failed: ${describeError(error)}`);
+  }
+}
+
+const verdicts: unknown[] = ["allow", "reject", "raise"] satisfies GuardrailVerdict["verdict"][];

@@ -23,6 +23,7 @@ export {
   type GuardrailContext,
   GuardrailError,
   type GuardrailResult,
+  type GuardrailStage,
   type GuardrailVerdict,
   raise,
   reject,
@@ -50,5 +51,15 @@ export {
 } from "./tool.ts";
 export type { ToolCallStatus, ToolCallSummary } from "./tool-calls.ts";
 export type { ToolSource } from "./tool-definitions.ts";
-export type { Toolset } from "./toolset.ts";
+export type { ToolImage } from "./tool-images.ts";
+export type { ToolResult, ToolReturn } from "./tool-result.ts";
+export {
+  combined,
+  filtered,
+  prefixed,
+  renamed,
+  type Toolset,
+  type ToolsetFunction,
+  toolset,
+} from "./toolset.ts";
 export type { WaitOptions } from "./wait-options.ts";

@@ -1,8 +1,7 @@
 // The tools of a session: from what `tools` takes to what the server is told.
-import { TandemError } from "./errors.ts";
 import type { ToolDefinition } from "./generated/types.gen.ts";
 import type { EnabledContext, Tool } from "./tool.ts";
-import type { Toolset } from "./toolset.ts";
+import { listOrigins, type Toolset, toToolset } from "./toolset.ts";
 
 /** What `tools` takes. */
 export type ToolSource = Tool | Toolset;
@@ -10,22 +9,13 @@ export type ToolSource = Tool | Toolset;
 /**
  * The tools of a list that may hold toolsets.
  *
- * @throws {TandemError} when two tools have the same name
+ * @throws {TandemError} when two tools have the same name, with where both come from
  */
-export function toTools(sources: readonly ToolSource[]): Tool[] {
-  const origins = new Map<string, string>();
-  return sources.flatMap((source, index) => {
-    const isSet = "tools" in source;
-    const origin = isSet ? source.origin : `tools[${index}]`;
-    const tools = isSet ? source.tools : [source];
-    for (const { name } of tools) {
-      const earlier = origins.get(name);
-      if (earlier)
-        throw new TandemError(`Two tools are named ${JSON.stringify(name)}: of ${earlier} and of ${origin}`);
-      origins.set(name, origin);
-    }
-    return tools;
-  });
+export function toTools(sources: readonly ToolSource[]): readonly Tool[] {
+  const entries = sources.flatMap((source, index) =>
+    "tools" in source ? listOrigins(source) : [{ tool: source, origin: `tools[${index}]` }],
+  );
+  return toToolset(entries).tools;
 }
 
 /** Whether a tool can be used now. */

@@ -118,6 +118,9 @@ export interface Tool<Args = unknown> extends ToolSettings<Args> {
   fn(args: Args, context: ToolContext): ToolReturn;
 }
 
+/** Nothing where no type was named: a schema then gives the type, and one that does not fit its tool is an error. */
+type NamedOnly<Args> = Record<string, unknown> extends Args ? never : ToolSchema;
+
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
@@ -136,9 +139,9 @@ const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export function tool<const Schema extends ToolSchema>(
   options: ToolOptions<Schema> & { readonly inputSchema: Schema },
 ): Tool<SchemaOutput<Schema>>;
-/** The same with the type of the arguments named: `tool<{ city: string }>({ … })`. */
+/** The same with the type of the arguments named, `tool<{ city: string }>({ … })`, or with any arguments. */
 export function tool<Args = Record<string, unknown>>(
-  options: ToolOptions<ToolSchema, Args, Args>,
+  options: ToolOptions<NamedOnly<Args>, NoInfer<Args>, NoInfer<Args>>,
 ): Tool<Args>;
 export function tool(options: ToolOptions<ToolSchema, unknown, unknown>): Tool {
   const fault = findFault(options);
@@ -146,22 +149,42 @@ export function tool(options: ToolOptions<ToolSchema, unknown, unknown>): Tool {
   const { inputSchema, toJsonSchema, ...rest } = options;
   return {
     ...rest,
-    ...readSchema(inputSchema, { tool: options.name, toJsonSchema }),
+    ...(inputSchema
+      ? readSchema(inputSchema, { place: `Tool ${JSON.stringify(options.name)}: inputSchema`, toJsonSchema })
+      : { inputSchema, parse: async (value: unknown) => ({ ok: true as const, value }) }),
     examples: options.examples,
     sideEffects: options.sideEffects ?? (options.capability === "actuator" ? "unsafe" : "none"),
   };
 }
 
-function findFault({ name, description, inputSchema, fn }: ToolOptions<unknown>): string | null {
-  if (typeof name !== "string" || !namePattern.test(name)) {
-    return "a name has letters, digits, _ and -, begins with a letter or _, and is at most 64 long";
-  }
+/**
+ * The same tool under another name.
+ *
+ * @throws {TandemError} when it cannot be a name
+ */
+export function withName(tool: Tool, name: string): Tool {
+  const fault = findNameFault(name);
+  if (fault) throw new TandemError(`Tool ${JSON.stringify(name)}: ${fault}`);
+  return { ...tool, name };
+}
+
+function findFault(options: ToolOptions<unknown, unknown, unknown>): string | null {
+  const { name, description, inputSchema, fn, timeoutMs, maxConcurrency } = options;
+  const nameFault = findNameFault(name);
+  if (nameFault) return nameFault;
   if (typeof description !== "string" || description === "") return "a description is needed, for the model";
   if (inputSchema !== undefined && !isSchemaLike(inputSchema)) {
     return "inputSchema must be a JSON Schema object, or a schema of Zod or another Standard Schema library";
   }
   if (typeof fn !== "function") return "fn must be a function";
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) return "timeoutMs must be above 0";
+  if (maxConcurrency !== undefined && !(maxConcurrency >= 1)) return "maxConcurrency must be at least 1";
   return null;
+}
+
+function findNameFault(name: unknown): string | null {
+  if (typeof name === "string" && namePattern.test(name)) return null;
+  return "a name has letters, digits, _ and -, begins with a letter or _, and is at most 64 long";
 }
 
 function isSchemaLike(value: unknown): boolean {

@@ -26,6 +26,10 @@ export type FromSchema<Schema> = Schema extends { readonly static: infer Static 
                 ? FromObject<Schema>
                 : unknown;
 
+/** The same at the top level, where there is always an object. */
+export type FromTopSchema<Schema> =
+  unknown extends FromSchema<Schema> ? Record<string, unknown> : FromSchema<Schema>;
+
 type FromBranch<Branch> = Branch extends unknown ? FromSchema<Branch> : never;
 
 type FromType<Type, Schema> = Type extends readonly (infer Each)[]
@@ -65,3 +69,8 @@ type FromObject<Schema> = Schema extends { readonly properties: infer Properties
 type RequiredKey<Schema> = Schema extends { readonly required: readonly (infer Key)[] } ? Key : never;
 
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };
+
+/** True for objects that are no arrays. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
