@@ -25,17 +25,13 @@ afterEach(async () => {
 const runsOf = ({ stdout }: TestProcess) =>
   stdout.flatMap((line) => (line.startsWith("ran ") ? [line.slice("ran ".length)] : []));
 
-async function serveSessions({ runMs, leaseS }: { runMs: number; leaseS: number }) {
+/** Starts a process for each of these settings, and then the sessions. */
+async function serveSessions(...settings: Record<string, string>[]) {
   stack = await startStack({ script: twoCalls });
   const wire = createWire(stack.baseUrl, apiKey);
   const env = { TANDEM_BASE_URL: stack.baseUrl, TANDEM_API_KEY: apiKey };
-  for (let i = 0; i < 2; i++) {
-    workers.push(
-      startProcess({
-        entry: programs.paths.worker,
-        env: { ...env, TANDEM_RUN_MS: `${runMs}`, TANDEM_LEASE_S: `${leaseS}` },
-      }),
-    );
+  for (const more of settings) {
+    workers.push(startProcess({ entry: programs.paths.worker, env: { ...env, ...more } }));
   }
   await Promise.all(workers.map((worker) => worker.waitForLine(/^serving$/)));
   const agent = { name: "x", tools: [lookUpDefinition] };
@@ -51,11 +47,11 @@ const untilCompleted = (wire: Wire) =>
       const { body } = await wire.get("/sessions?owner=organization&status=completed&size=1");
       return body.total === SESSIONS;
     },
-    { what: "all sessions to be completed", timeoutMs: 60_000 },
+    { what: "all sessions to be completed", timeoutMs: 90_000 },
   );
 
 it("two processes run every call of 200 sessions exactly once, and end in good order", async () => {
-  const { wire, keys } = await serveSessions({ runMs: 1, leaseS: 30 });
+  const { wire, keys } = await serveSessions({ RUN_MS: "1", LEASE_S: "30" }, { RUN_MS: "1", LEASE_S: "30" });
   await untilCompleted(wire);
   expect(workers.flatMap(runsOf).sort()).toEqual(keys.sort());
   for (const worker of workers) worker.kill("SIGTERM");
@@ -64,9 +60,13 @@ it("two processes run every call of 200 sessions exactly once, and end in good o
 }, 120_000);
 
 it("what a process held that was killed is taken over when its claims lapse, and nothing else runs twice", async () => {
-  const { wire, keys } = await serveSessions({ runMs: 50, leaseS: 2 });
+  const { wire, keys } = await serveSessions(
+    { RUN_MS: "1", LEASE_S: "2", HANG_AFTER: "20" },
+    { RUN_MS: "100", LEASE_S: "2" },
+  );
   const [victim, other] = workers as [TestProcess, TestProcess];
-  await waitFor(() => runsOf(victim).length >= 30, { what: "the first process to be at work" });
+  // It runs ten at a time: these hang.
+  await waitFor(() => runsOf(victim).length === 30, { what: "the first process to be at work" });
   victim.kill("SIGKILL");
   await victim.exited;
   await untilCompleted(wire);
@@ -74,7 +74,6 @@ it("what a process held that was killed is taken over when its claims lapse, and
   expect([...new Set([...lost, ...taken])].sort()).toEqual(keys.sort());
   expect(new Set(taken).size).toBe(taken.length);
   const twice = lost.filter((key) => taken.includes(key));
-  // Those that it ran when it died: no more than it runs at a time.
-  expect(twice.length).toBeGreaterThan(0);
-  expect(twice.length).toBeLessThanOrEqual(10);
+  expect(lost.slice(20).sort()).toEqual(expect.arrayContaining(twice));
+  expect(twice.length).toBe(10);
 }, 120_000);

@@ -101,7 +101,7 @@ describe("statements: one is enough", () => {
     const claimAs = (claimant: string) =>
       claimCall(bare.engine, { ...key(), callId: look, claimant, leaseS: 60 }).catch(({ code }) => code);
     const won = await countStatements(() => claimAs("one"));
-    expect(won).toEqual({ result: expect.any(Date), count: 1 });
+    expect(won).toEqual({ result: { claimedUntil: expect.any(Date), previousClaimant: null }, count: 1 });
     expect(await countStatements(() => claimAs("two"))).toEqual({ result: "call_claimed", count: 1 });
   });
 

@@ -59,7 +59,8 @@ describe("a claim", () => {
     expect(seconds).toBeLessThanOrEqual(60);
     expect((await claim(id, calls[1].id, "two")).status).toBe(200);
     await lapse(id);
-    expect((await claim(id, calls[0].id, "two")).status).toBe(200);
+    const second = await claim(id, calls[0].id, "two");
+    expect([first.body.previous_claimant, second.body.previous_claimant]).toEqual([null, "one"]);
     expect((await claim(id, calls[0].id, "one")).body).toMatchObject({ claimant: "two" });
   });
 
@@ -74,11 +75,10 @@ describe("a claim", () => {
     expect(shorter).toBeLessThan(first);
     await claim(id, callId, "one", 60);
     expect(await claim(id, callId, "two", 0)).toMatchObject({ status: 409, body: { claimant: "one" } });
-    for (const _ of [1, 2])
-      expect(await claim(id, callId, "one", 0)).toMatchObject({
-        status: 200,
-        body: { claimed_until: null, previous_claimant: "one" },
-      });
+    for (const previous of ["one", null]) {
+      const body = { claimed_until: null, previous_claimant: previous };
+      expect(await claim(id, callId, "one", 0)).toMatchObject({ status: 200, body });
+    }
     expect((await claim(id, callId, "two")).status).toBe(200);
   });
 
