@@ -1,81 +1,19 @@
-// `npm run build`: makes what images run with plain `node`, and the SDK as it is published.
-// Our own code goes into one file for each program in `dist/`; packages stay in `node_modules`.
+// `npm run build`: the programs that images run, and the packages as they are published.
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundlePrograms, bundleStandalone } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The programs, by their names in `dist/`. The keeper of Postgres is found beside the bundle that starts it. */
-const programs = {
-  api: "apps/api/src/server.ts",
-  worker: "apps/worker/src/main.ts",
-  migrate: "apps/engine/src/migrate-command.ts",
-  tandem: "apps/standalone/src/main.ts",
-  keys: "apps/standalone/src/keys.ts",
-  "postgres-keeper": "apps/standalone/src/embedded-postgres/postgres-keeper.ts",
-};
+for (const folder of ["dist", "apps/standalone/dist"])
+  await rm(new URL(`../${folder}`, import.meta.url), { recursive: true, force: true });
+await bundlePrograms();
+await bundleStandalone();
+for (const workspace of ["sdk", "standalone"]) compile(`apps/${workspace}/tsconfig.build.json`);
 
-/** Which packages production installs: what any workspace names as its dependency. */
-async function readDependencies() {
-  const names = new Set();
-  for (const workspace of await readdir(new URL("../apps", import.meta.url))) {
-    const file = new URL(`../apps/${workspace}/package.json`, import.meta.url);
-    const { dependencies = {} } = JSON.parse(await readFile(file, "utf8"));
-    for (const name of Object.keys(dependencies)) names.add(name);
-  }
-  return names;
+function compile(project) {
+  const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
+  const { status } = spawnSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
 }
-
-/**
- * Bundles the workspaces and leaves packages out. A package that a program in `dist/` would not find in
- * production, or would find in another version than the source does, fails the build instead of the start.
- */
-function keepPackagesOut(dependencies) {
-  return {
-    name: "keep-packages-out",
-    setup({ onResolve, resolve }) {
-      onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, pluginData }) => {
-        if (kind === "entry-point" || pluginData === "checking" || path.startsWith("@tandem/")) return;
-        if (path.startsWith("node:")) return { external: true };
-        const name = path.match(/^(@[^/]+\/)?[^/]+/)?.[0];
-        if (!dependencies.has(name)) return fault(`${name} is not a dependency of any workspace`);
-        const [fromSource, fromBuild] = await Promise.all(
-          [resolveDir, root].map((from) => resolve(path, { kind, resolveDir: from, pluginData: "checking" })),
-        );
-        if (fromSource.path !== fromBuild.path) {
-          return fault(`${path} is ${fromSource.path} for the source, but not for dist/`);
-        }
-        return { path, external: true };
-      });
-    },
-  };
-}
-
-function fault(text) {
-  return { errors: [{ text }] };
-}
-
-await rm(new URL("../dist", import.meta.url), { recursive: true, force: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: programs,
-  outdir: "dist",
-  bundle: true,
-  splitting: false,
-  format: "esm",
-  platform: "node",
-  target: "node20",
-  conditions: ["tandem-source"],
-  sourcemap: true,
-  plugins: [keepPackagesOut(await readDependencies())],
-  logLevel: "info",
-});
-
-const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
-const { status } = spawnSync(process.execPath, [compiler, "-p", "apps/sdk/tsconfig.build.json"], {
-  cwd: root,
-  stdio: "inherit",
-});
-process.exitCode = status ?? 1;

@@ -1,6 +1,6 @@
 // Runs after `npm ci` and `npm install`: makes what is generated and not committed.
-// The Prisma client (its CLI would download a schema engine unless some executable is named as one), and the
-// SDK's build, so that a plain `import "@tandem/sdk"` works at once.
+// The Prisma client (its CLI would download a schema engine unless some executable is named as one), and builds of the
+// SDK and of the standalone app, so that a plain `import "@tandem/sdk"` works at once.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -27,4 +27,6 @@ run(bin("prisma/build/index.js"), ["generate"], {
 });
 if (existsSync(new URL("../apps/sdk/src/index.ts", import.meta.url))) {
   run(bin("typescript/bin/tsc"), ["-p", "apps/sdk/tsconfig.build.json"]);
+  // Not there in an installation without development dependencies.
+  if (existsSync(bin("esbuild"))) await (await import("./bundle.mjs")).bundleStandalone();
 }

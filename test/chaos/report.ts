@@ -45,6 +45,9 @@ export async function report(run: {
       ["model requests", stage.model.requests.length],
       ["runs of tools", stage.ledger.runs],
       ["repeated posts", countLines(stage.lines, /^receipt (duplicate|session_finished)/)],
+      ["decisions on calls", countLines(stage.lines, /^receipt approval accepted/)],
+      ["repeated decisions", countLines(stage.lines, /^receipt approval duplicate/)],
+      ["decisions that came second", countLines(stage.lines, /^receipt approval approval_conflict/)],
       ["5xx cured by a retry", countLines(stage.lines, /^retry 5/)],
       ["broken connections cured by a retry", countLines(stage.lines, /^retry connection/)],
     ]);

@@ -198,14 +198,23 @@ function createDocumentCheck(document: OpenApiDocument): ReplyCheck {
   return ({ method, path, operation }, { status, body }) => {
     const response = operation.responses[status];
     if (!response) return [`our document knows no ${status} of ${method} ${path}`];
+    const isStream = response.content?.["text/event-stream"] !== undefined;
     const isJson = response.content?.["application/json"] !== undefined;
-    if (!isJson) return body === "" ? [] : [`our document says there is no body, but there is: ${body}`];
+    if (!isJson && !isStream)
+      return body === "" ? [] : [`our document says there is no body, but there is: ${body}`];
     const pointer = ["paths", path, method.toLowerCase(), "responses", `${status}`, "content"];
-    const ref = `ours:#/${[...pointer, "application/json", "schema"].map(escapePointer).join("/")}`;
+    const type = isStream ? "text/event-stream" : "application/json";
+    const ref = `ours:#/${[...pointer, type, "schema"].map(escapePointer).join("/")}`;
     const check = compiled.get(ref) ?? compileCheck(ajv, { $ref: ref });
     compiled.set(ref, check);
-    return check(body).map((fault) => `ours: ${fault}`);
+    const values = isStream ? listFrameData(body) : [body];
+    return values.flatMap((value) => check(value).map((fault) => `ours: ${fault}`));
   };
+}
+
+/** What the frames of a stream that has ended carry. */
+function listFrameData(text: string): unknown[] {
+  return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
 }
 
 function escapePointer(part: string): string {

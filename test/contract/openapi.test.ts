@@ -10,7 +10,7 @@ import { createAjv, type JsonSchema } from "./reference-schemas.ts";
 
 const everyRoute = ["401", "422", "429", "503"];
 /** Routes that every session token may use: on all others it is refused, or where it is not for a tool. */
-const openToTokens = ["getSessionStatus", "getSessionChanges"];
+const openToTokens = ["getSessionStatus", "getSessionChanges", "streamSession"];
 /** The same of operations that need no key: whoever has a link may use them. */
 const everyPublicRoute = ["404", "503"];
 
@@ -22,6 +22,7 @@ const furtherErrors: Record<string, string[]> = {
   cancelSession: ["404"],
   getSessionStatus: ["404"],
   getSessionChanges: ["404"],
+  streamSession: ["404"],
   listSessionEvents: ["404"],
   sendMessage: ["404", "409", "413", "415"],
   pauseSession: ["404", "409"],
@@ -48,6 +49,7 @@ const furtherErrors: Record<string, string[]> = {
   updateAgent: ["404", "409", "413", "415"],
   deleteAgent: ["404", "409"],
   checkTools: ["413", "415"],
+  listPendingToolCalls: [],
   createKey: ["413", "415"],
   listKeys: [],
   revokeKey: ["404", "409"],
@@ -168,12 +170,16 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("describes every response, and each has JSON or nothing as its body, but for the page of a shared session", () => {
+  it("describes every response, and each has JSON or nothing as its body, but for pages and streams", () => {
+    const others: Record<string, string> = {
+      "getSharedSession 200": "application/json,text/html",
+      "streamSession 200": "text/event-stream",
+    };
     for (const { operation } of routes) {
       for (const [status, response] of Object.entries(operation.responses)) {
         expect(response.description).toMatch(/\.$/);
-        const isPage = operation.operationId === "getSharedSession" && status === "200";
-        const allowed = isPage ? ["application/json,text/html"] : ["", "application/json"];
+        const other = others[`${operation.operationId} ${status}`];
+        const allowed = other === undefined ? ["", "application/json"] : [other];
         expect(allowed).toContain(Object.keys(response.content ?? {}).join());
       }
     }

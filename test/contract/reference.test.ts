@@ -88,6 +88,7 @@ describe("replies of the session routes", () => {
     const id = await wire.create({ agent, messages: "ask 1" });
     const [call] = (await wire.pending(id)) as [PendingCall];
     const claim = { claimant: "one", lease_s: 60 };
+    expect((await wire.get(`/tool_calls?tools=${call.tool_name}`)).body.items.at(-1)).toMatchObject({ call });
     expect((await wire.post(`/sessions/${id}/tool_calls/${call.id}/claim`, claim)).status).toBe(200);
     expect((await wire.get(`/sessions/${id}/tool_calls`)).body.items).toMatchObject([{ claimant: "one" }]);
     const { token } = (await wire.post(`/sessions/${id}/tokens`, { expires_in_s: 60 })).body;
@@ -305,6 +306,15 @@ describe("replies of the session routes", () => {
     const reply = await wire.get(`/sessions/${id}/changes?from_index=${length}&wait_for_seconds=1`);
     expect(reply).toMatchObject({ status: 204, body: "" });
     expect(reply.headers.get("etag")).toBe(`"${length}"`);
+  });
+
+  it("fit our document in a stream, and when there is nothing to stream", async () => {
+    const id = await wire.create({ agent, messages: "Hello." });
+    const { length } = await wire.until(id, "completed");
+    const stream = await wire.get(`/sessions/${id}/stream`);
+    expect(stream.text.match(/^id: \d+$/gm)).toHaveLength(length);
+    expect(stream.text.match(/^event: state$/gm)).toHaveLength(1);
+    expect((await wire.get(`/sessions/${id}/stream?from_index=${length}`)).status).toBe(204);
   });
 
   it("fit our document for checks of tools, which the reference does not have", async () => {

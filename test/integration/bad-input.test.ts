@@ -29,6 +29,7 @@ const sessionFaults: [what: string, body: unknown, loc: (string | number)[], wor
   ["an agent without a name", { agent: {} }, ["body", "agent", "name"], "required"],
   ["a name that is none", { agent: { name: "Not A Name" } }, ["body", "agent", "name"], "lowercase"],
   ["text for max_steps", inline({}, { max_steps: "5" }), ["body", "max_steps"], "integer"],
+  ["the agent's approval", inline({}, { approval: "always" }), ["body", "approval"], "of the agent"],
   ["max_steps below 1", inline({}, { max_steps: 0 }), ["body", "max_steps"], "1"],
   ["messages of a wrong type", { agent: { name: "x" }, messages: 5 }, ["body", "messages"], /string|array/],
   [

@@ -1,110 +1,24 @@
 // Two things that happen to a session at the same moment: both are held up at the session's row and then let go, in
 // either order. What comes of it must be what comes of one after the other.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import { type BareEngine, startBareEngine } from "../support/bare-engine.ts";
+import { callSituations } from "../support/call-situations.ts";
+import type { ModelSession } from "../support/modelled-session.ts";
 import { type Locks, openLocks } from "../support/row-lock.ts";
-import {
-  type Action,
-  claim,
-  expire,
-  fail,
-  finish,
-  giveBack,
-  IDLE_S,
-  MAX_TIME_S,
-  post,
-  RETRY_S,
-  renew,
-  steer,
-  toWaitingEntries,
-} from "../support/session-actions.ts";
+import type { Action } from "../support/session-actions.ts";
 import { findSessionFaults } from "../support/session-invariants.ts";
-import { type ModelSession, SessionModel } from "../support/session-model.ts";
+import { SessionModel } from "../support/session-model.ts";
 import {
   compareRows,
+  createReal,
   jumpClocks,
   run,
   settle,
   type Walk,
   type WalkSession,
 } from "../support/session-walk.ts";
+import { type Situation, situations } from "../support/situations.ts";
 import { waitFor } from "../support/wait-for.ts";
-
-const pause = steer("pause");
-const resume = steer("resume");
-const message = steer("message");
-const cancel = steer("cancel");
-const forceAnswer = steer("forceAnswer");
-const steering = [pause, resume, message, cancel, forceAnswer];
-const ask = finish({
-  calls: [
-    { tool: "look", args: '{"n":1}' },
-    { tool: "find", args: '{"n":2}' },
-  ],
-});
-const answer = finish("answer");
-const works = [ask, answer, finish("nonsense"), fail(null), fail(RETRY_S), giveBack()];
-const postLast = post("the last result", (at) => toWaitingEntries(at, [0]));
-const postOther = post("another last result", (at) =>
-  toWaitingEntries(at, [0]).map((entry) => ({ ...entry, value: "rain" })),
-);
-const postAll = post("all results", (at) => toWaitingEntries(at, [1, 0]));
-
-/** How a session came to where the two meet. A number is a jump of the clocks. */
-interface Situation {
-  name: string;
-  path: (Action | number)[];
-  options?: Partial<ModelSession["options"]>;
-  contenders: Action[];
-}
-
-const open = { idle: IDLE_S, maxTime: MAX_TIME_S };
-const timed = [pause, message, cancel, forceAnswer, expire];
-const waits = [...timed, postLast, postOther];
-const situations: Situation[] = [
-  { name: "a pending session", path: [], contenders: [...steering, claim] },
-  { name: "a running session", path: [claim], contenders: [...steering, ...works] },
-  { name: "an unseen message", path: [claim, message], contenders: [pause, cancel, ask, answer, fail(null)] },
-  { name: "a pause to come", path: [claim, pause], contenders: [...steering, ask, answer, fail(null)] },
-  {
-    name: "a lapsed lease and a time that is over",
-    path: [claim, 2_100],
-    options: open,
-    contenders: [...timed, ask, answer, fail(null), renew(), claim],
-  },
-  {
-    name: "a last step whose time is over",
-    path: [claim, 2_100, expire, claim, 100],
-    options: open,
-    contenders: [...timed, answer, fail(null)],
-  },
-  { name: "two pending calls", path: [claim, ask], contenders: [cancel, pause, postLast, postAll] },
-  { name: "one pending call", path: [claim, ask, postLast], contenders: waits },
-  { name: "one pending call in vain", path: [claim, ask, postLast, 2_100], options: open, contenders: waits },
-  { name: "an idle session", path: [claim, answer], options: open, contenders: [message, pause, expire] },
-  {
-    name: "an idle session whose time is over",
-    path: [claim, answer, 1_100],
-    options: open,
-    contenders: [...timed, resume],
-  },
-  {
-    name: "a pause over a call",
-    path: [claim, ask, postLast, pause],
-    contenders: [...steering, postLast, postOther, claim],
-  },
-  {
-    name: "a pause over an idle session",
-    path: [claim, answer, pause, 1_100],
-    options: open,
-    contenders: [message, resume, cancel, expire],
-  },
-  {
-    name: "a completed session",
-    path: [claim, answer],
-    contenders: [message, cancel, pause, postLast, claim],
-  },
-];
 
 describe("two things at once", () => {
   let bare: BareEngine;
@@ -123,10 +37,9 @@ describe("two things at once", () => {
     const principal = await bare.addOrganization(`race ${count++}`);
     const walk: Walk = { bare, engine: bare.engine, principal, stranger: principal, sessions: [] };
     const model = new SessionModel(0);
-    const { idle = null, maxTime = null } = options;
-    model.create({ idle, maxTime, maxSteps: null, queue: true });
-    const more = { idle_timeout_s: idle, max_time_s: maxTime };
-    walk.sessions.push({ id: await createBareSession(bare.engine, principal, more), steps: [] });
+    const created = { idle: null, maxTime: null, maxSteps: null, queue: true, ...options };
+    model.create(created);
+    await createReal(walk, created);
     for (const part of path) {
       if (typeof part === "number") await jumpClocks(model, walk, part);
       else await run(model, walk, { place: 0, action: part });
@@ -171,16 +84,19 @@ describe("two things at once", () => {
     expect(await findSessionFaults(bare.engine.pool, walk.sessions[0]?.id ?? "")).toEqual([]);
   };
 
-  it.each(situations)("come to the same as one after the other, with $name", async (situation) => {
-    const { contenders } = situation;
-    for (const first of contenders) {
-      for (const second of contenders) {
-        try {
-          await check(situation, [first, second]);
-        } catch (error) {
-          throw new Error(`${first.words}, then ${second.words}, at ${situation.name}`, { cause: error });
+  it.each([...situations, ...callSituations])(
+    "come to the same as one after the other, with $name",
+    async (situation) => {
+      const { contenders } = situation;
+      for (const first of contenders) {
+        for (const second of contenders) {
+          try {
+            await check(situation, [first, second]);
+          } catch (error) {
+            throw new Error(`${first.words}, then ${second.words}, at ${situation.name}`, { cause: error });
+          }
         }
       }
-    }
-  });
+    },
+  );
 });

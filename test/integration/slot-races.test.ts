@@ -5,11 +5,20 @@ import { cancelSession } from "@tandem/engine/commands/cancel-session";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BareEngine, createBareSession, startBareEngine, userMessage } from "../support/bare-engine.ts";
+import type { Expected, ModelSession } from "../support/modelled-session.ts";
 import { type Locks, openLocks } from "../support/row-lock.ts";
 import { claim, finish, steer } from "../support/session-actions.ts";
 import { findSessionFaults, findSlotFaults } from "../support/session-invariants.ts";
-import { type Expected, type ModelSession, SessionModel } from "../support/session-model.ts";
-import { readRows, run, settle, toRow, type Walk, type WalkSession } from "../support/session-walk.ts";
+import { SessionModel } from "../support/session-model.ts";
+import {
+  createReal,
+  readRows,
+  run,
+  settle,
+  toRow,
+  type Walk,
+  type WalkSession,
+} from "../support/session-walk.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const LIMIT = 2;
@@ -33,10 +42,7 @@ interface Move {
 const create = (queue: boolean): Move => ({
   words: queue ? "create" : "create without queueing",
   expected: (model) => model.create(options(queue)),
-  act: async (walk) => {
-    const id = await createBareSession(walk.engine, walk.principal, { queue });
-    walk.sessions.push({ id, steps: [] });
-  },
+  act: (walk) => createReal(walk, options(queue)),
 });
 
 const moveOf = (who: (typeof CAST)[number], action: ReturnType<typeof steer>): Move => ({

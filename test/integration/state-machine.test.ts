@@ -3,7 +3,24 @@
 import { sweepTimers } from "@tandem/engine/commands/sweep";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type BareEngine, createBareSession, startBareEngine } from "../support/bare-engine.ts";
+import { type BareEngine, startBareEngine } from "../support/bare-engine.ts";
+import {
+  CLAIM_S,
+  claimForRun,
+  decide,
+  post,
+  progress,
+  putTools,
+  toWaitingDecisions,
+  toWaitingEntries,
+} from "../support/call-actions.ts";
+import {
+  type Decided,
+  type ModelReply,
+  type ModelSession,
+  type Posted,
+  placesOf,
+} from "../support/modelled-session.ts";
 import {
   type Action,
   claim,
@@ -13,17 +30,16 @@ import {
   giveBack,
   IDLE_S,
   MAX_TIME_S,
-  post,
   RETRY_S,
   renew,
   STEERING,
   type Steering,
   steer,
   steerAsStranger,
-  toWaitingEntries,
 } from "../support/session-actions.ts";
-import { type ModelReply, type ModelSession, type Posted, SessionModel } from "../support/session-model.ts";
-import { type Command, compare, jumpClocks, run, type Walk } from "../support/session-walk.ts";
+import { SessionModel } from "../support/session-model.ts";
+import { type Command, compare, createReal, jumpClocks, run, type Walk } from "../support/session-walk.ts";
+import { ARGUMENTS, CALLED, type Toolset } from "../support/walk-tools.ts";
 
 const RUNS = Number(process.env.TANDEM_TEST_RUNS ?? 80);
 const RUN_MS = 2_000;
@@ -32,12 +48,7 @@ const create = (options: ModelSession["options"]): Command => ({
   check: (model) => model.sessions.length < (model.limit > 0 ? 5 : 2),
   async run(model, walk) {
     const expected = model.create(options);
-    const { idle, maxTime, maxSteps, queue } = options;
-    const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
-    await compare({ model, walk, expected, place: null }, async () => {
-      const id = await createBareSession(walk.engine, walk.principal, more);
-      walk.sessions.push({ id, steps: [] });
-    });
+    await compare({ model, walk, expected, place: null }, () => createReal(walk, options));
   },
   toString: () => `create ${JSON.stringify(options)}`,
 });
@@ -73,12 +84,30 @@ const back = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.constantFrom(1, 2) },
 );
-const calls = fc.array(
-  fc.record({ tool: fc.constantFrom("look", "find"), args: fc.constantFrom('{"n":1}', '{"n":2}') }),
-  { minLength: 1, maxLength: 4 },
+const called = fc.constantFrom(...CALLED, "pay", "send");
+const mixed = fc.array(fc.record({ tool: called, args: fc.constantFrom(...ARGUMENTS) }), {
+  minLength: 1,
+  maxLength: 4,
+});
+// What is remembered of a tool counts for its other calls.
+const calls = fc.oneof(
+  mixed,
+  fc.tuple(mixed, called).map(([all, tool]) => all.map(({ args }) => ({ tool, args }))),
 );
+const place = fc.nat(11);
+const named = fc.oneof({ weight: 9, arbitrary: place }, { weight: 1, arbitrary: fc.constant(null) });
+const decided = fc
+  .record<Decided>({
+    call: named,
+    decision: fc.constantFrom("allow", "allow", "deny"),
+    message: fc.constantFrom(null, null, "Why not."),
+    args: fc.constantFrom(null, null, null, ...ARGUMENTS),
+    remember: fc.boolean(),
+  })
+  // Whoever denies a call has no arguments for it.
+  .map((body) => (body.decision === "deny" ? { ...body, args: null } : body));
 const posted = fc.record({
-  call: fc.oneof({ weight: 9, arbitrary: fc.nat(11) }, { weight: 1, arbitrary: fc.constant(null) }),
+  call: named,
   by: fc.constantFrom("id", "id", "id", "arguments"),
   isMisnamed: fc.oneof(
     { weight: 12, arbitrary: fc.constant(false) },
@@ -99,6 +128,12 @@ const replies: Record<string, fc.Arbitrary<ModelReply>> = {
   oddities: fc.constantFrom("silence", "nonsense"),
 };
 const bodies = fc.array(posted, { minLength: 1, maxLength: 5 });
+const decisions = fc.array(decided, { minLength: 1, maxLength: 4 });
+const claims = fc.record({
+  call: place,
+  claimant: fc.constantFrom("one", "two"),
+  leaseS: fc.constantFrom(CLAIM_S, CLAIM_S, 0),
+});
 const orders = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 1 });
 const onAny = (actions: fc.Arbitrary<Action>) =>
   fc.tuple(pick, actions).map(([place, action]) => on(place, action));
@@ -106,18 +141,39 @@ const only = (action: Action) => onAny(fc.constant(action));
 const finishes = (kind: string) =>
   onAny(fc.tuple(replies[kind] as fc.Arbitrary<ModelReply>, back).map((drawn) => finish(...drawn)));
 
+/** What is only done while a call waits so. */
+const whileAny = (state: "pending" | "awaiting_approval", action: Action): Action => ({
+  ...action,
+  isPossible: ({ calls }) => placesOf(calls, state).length > 0,
+});
+const postWaiting = (order: number[]) =>
+  whileAny(
+    "pending",
+    post(`what waits: ${order}`, (at) => toWaitingEntries(at, order)),
+  );
+const decideWaiting = (order: number[], { call: _call, ...body }: Decided) =>
+  whileAny(
+    "awaiting_approval",
+    decide(`what waits: ${order} ${JSON.stringify(body)}`, (at) => toWaitingDecisions(at, order, body)),
+  );
+
 /** The commands, and how often each comes. */
 const weighted: [number, fc.Arbitrary<Command>][] = [
   [3, options.map(create)],
-  [10, only(claim)],
-  [6, finishes("asks")],
+  [13, only(claim)],
+  [9, finishes("asks")],
   [3, finishes("answers")],
   [2, finishes("oddities")],
   [2, onAny(fc.tuple(fc.constantFrom(null, RETRY_S), back).map((drawn) => fail(...drawn)))],
   [1, onAny(back.map(renew))],
   [1, onAny(back.map(giveBack))],
-  [3, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
-  [4, onAny(orders.map((order) => post(`what waits: ${order}`, (at) => toWaitingEntries(at, order))))],
+  [4, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
+  [6, onAny(orders.map(postWaiting))],
+  [4, onAny(decisions.map((body) => decide(JSON.stringify(body), () => body)))],
+  [6, onAny(fc.tuple(orders, decided).map((drawn) => decideWaiting(...drawn)))],
+  [3, onAny(place.map(progress))],
+  [4, onAny(claims.map(claimForRun))],
+  [2, onAny(fc.constantFrom<Toolset>("first", "second").map(putTools))],
   [3, only(steer("message"))],
   [3, only(steer("pause"))],
   [2, only(steer("resume"))],
@@ -151,7 +207,7 @@ describe("the state machine", () => {
     "does what the design says, in any order of commands, with a limit of %i active sessions (0 is none)",
     async (limit) => {
       const first = fc.array(options, { minLength: 1, maxLength: limit + 1 });
-      const rest = fc.commands(commands, { maxCommands: 80, size: "max" });
+      const rest = fc.commands(commands, { maxCommands: 100, size: "max" });
       await fc.assert(
         fc.asyncProperty(first, rest, async (sessions, walk) => {
           const start = async () => {

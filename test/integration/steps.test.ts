@@ -7,6 +7,7 @@ import type { WorkerConfig } from "@tandem/worker/config";
 import { watchLease } from "@tandem/worker/lease";
 import { createModels } from "@tandem/worker/models/create-model";
 import { runStep } from "@tandem/worker/run-step";
+import { createWatchedSessions } from "@tandem/worker/streaming/watched-sessions";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
@@ -50,6 +51,7 @@ describe("a step", () => {
     engine: stack.engine,
     config,
     modelOf: createModels(config.models),
+    watched: createWatchedSessions(stack.engine.wake),
   });
 
   it("is claimed by one of many workers", async () => {

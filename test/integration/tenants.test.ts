@@ -92,6 +92,15 @@ it("lists show nothing of others", async () => {
     const agents = await wire.get("/agents");
     expect(agents.body.items.map((agent: { name: string }) => agent.name)).toEqual(["tandem/assistant"]);
   }
+  const id = await mine.create({ agent: { name: "x", tools: [weatherTool] }, messages: "Weather?" });
+  await mine.until(id, "awaiting_tool_results");
+  for (const wire of [foreign, foreignAdmin]) {
+    for (const owner of ["me", "me-in-organization", "organization", "me-or-organization"]) {
+      const { body } = await wire.get(`/tool_calls?tools=${weatherTool.name}&owner=${owner}`);
+      expect(body).toEqual({ items: [] });
+    }
+  }
+  expect((await mine.get(`/tool_calls?tools=${weatherTool.name}`)).body.items).not.toEqual([]);
   const keys = await foreign.get("/keys");
   expect(keys).toMatchObject({ status: 403, body: { code: "admin_required" } });
   expect(keys.body.items).toBeUndefined();

@@ -75,7 +75,10 @@ describe("a claim", () => {
     await claim(id, callId, "one", 60);
     expect(await claim(id, callId, "two", 0)).toMatchObject({ status: 409, body: { claimant: "one" } });
     for (const _ of [1, 2])
-      expect(await claim(id, callId, "one", 0)).toMatchObject({ status: 200, body: { claimed_until: null } });
+      expect(await claim(id, callId, "one", 0)).toMatchObject({
+        status: 200,
+        body: { claimed_until: null, previous_claimant: "one" },
+      });
     expect((await claim(id, callId, "two")).status).toBe(200);
   });
 

@@ -147,6 +147,9 @@ describe("tools that are replaced", () => {
     expect(await locOf([plain, plain])).toEqual(["body", "tools", 1, "name"]);
     const bad = { ...plain, input_schema: { type: "object", properties: { a: { type: "thing" } } } };
     expect((await locOf([bad])).slice(0, 4)).toEqual(["body", "tools", 0, "input_schema"]);
+    const without = await wire.create({ agent: { name: "x", tools: [], builtins: false }, messages: "ask" });
+    const deferred = await put(without, [plain, { ...keep, defer_loading: true }]);
+    expect(deferred.body.detail).toMatchObject([{ loc: ["body", "tools", 1, "defer_loading"] }]);
     const { items } = (await wire.get(`/sessions/${id}/tools`)).body;
     expect(items.map(({ name }: { name: string }) => name)).toEqual(["plain"]);
     expect((await put(crypto.randomUUID(), [plain])).status).toBe(404);

@@ -7,6 +7,7 @@ import { finishStep } from "@tandem/engine/commands/finish-step";
 import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import { readToolHistory } from "@tandem/engine/domain/tool-history";
+import type { ToolDefinition } from "@tandem/engine/domain/tools";
 import type { Engine } from "@tandem/engine/engine";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { createPool, readPoolUse } from "@tandem/engine/postgres/pool";
@@ -61,7 +62,10 @@ export async function startBareEngine(): Promise<BareEngine> {
       publish: (sessionId) => void woken.add(sessionId),
       subscribe: () => () => undefined,
       send: () => undefined,
+      broadcast: () => undefined,
       receive: () => () => undefined,
+      tell: () => undefined,
+      hear: () => () => undefined,
       onReopen: () => () => undefined,
       ready: nothing,
       close: nothing,
@@ -97,13 +101,14 @@ export async function createBareSession(
   engine: Engine,
   principal: Principal,
   more: Partial<SessionRequest> = {},
+  tools: readonly ToolDefinition[] = bareTools,
 ): Promise<string> {
   const agent = {
     name: "x",
     description: "x",
     model: "compatible/fake",
     environments: [],
-    tools: bareTools,
+    tools,
   } as unknown as Parameters<typeof createSession>[1]["agent"];
   const request: SessionRequest = {
     agent: "x",

@@ -1,4 +1,6 @@
-// The caller of planned sessions: creates them, follows their changes, runs the calls, posts the results.
+// The caller of planned sessions: creates them, follows their changes, decides on calls, runs them, posts the results.
+import { decideAll, report } from "./approver.ts";
+import { fateOf } from "./call-fates.ts";
 import type { PatientWire } from "./patient-wire.ts";
 import { type Plan, toSessionRequest } from "./planned-sessions.ts";
 import { type PendingCall, resultFor } from "./wire.ts";
@@ -31,6 +33,7 @@ const TERMINAL = new Set(["completed", "failed", "timed_out", "interrupted"]);
 export async function serveSession(id: string, options: CallerOptions): Promise<void> {
   const { wire } = options;
   const running = new Map<string, Promise<void>>();
+  const deciding = new Map<string, Promise<void>>();
   const seen: unknown[] = [];
   for (;;) {
     const path = `/sessions/${id}/changes?from_index=${seen.length}&wait_for_seconds=5`;
@@ -41,26 +44,32 @@ export async function serveSession(id: string, options: CallerOptions): Promise<
     if (body.next_index !== seen.length) throw new Error(`${path} gave ${body.next_index} as its next index`);
     if (TERMINAL.has(body.status)) break;
     const state = seen.findLast((event) => (event as { type: string }).type === "ActiveStateChangeEvent");
-    for (const call of pendingOf(state)) {
+    for (const call of listOf(state, "pending_approvals")) {
+      if (!deciding.has(call.id)) deciding.set(call.id, decideAll(id, call, options));
+    }
+    for (const call of listOf(state, "pending_tool_calls")) {
       if (!running.has(call.id)) running.set(call.id, runAndPost(id, call, options));
     }
     // Throws when a run has failed; waits for none.
-    await Promise.race([...running.values(), null]);
+    await Promise.race([...running.values(), ...deciding.values(), null]);
   }
-  await Promise.all(running.values());
+  await Promise.all([...running.values(), ...deciding.values()]);
   const { body } = await wire.send("GET", `/sessions/${id}/changes`);
   if (JSON.stringify(body.new_events) !== JSON.stringify(seen))
     throw new Error(`session ${id}: the polls gave other events than the whole history`);
 }
 
-function pendingOf(state: unknown): PendingCall[] {
-  return (
-    (state as { data: { pending_tool_calls?: PendingCall[] } } | undefined)?.data.pending_tool_calls ?? []
-  );
+type List = "pending_tool_calls" | "pending_approvals";
+
+function listOf(state: unknown, list: List): PendingCall[] {
+  return (state as { data: { [K in List]?: PendingCall[] } } | undefined)?.data[list] ?? [];
 }
 
 async function runAndPost(sessionId: string, call: PendingCall, options: CallerOptions): Promise<void> {
-  const value = await options.runTool(String(call.args.key), call.id);
+  const key = String(call.args.key);
+  if (fateOf(key) === "forgotten") return;
+  if (fateOf(key) === "reported") await report(sessionId, call, options);
+  const value = await options.runTool(key, call.id);
   const post = () => postResult(sessionId, call, value, options);
   await Promise.all(options.postsTwice?.() ? [post(), post()] : [post()]);
 }

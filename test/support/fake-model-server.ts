@@ -128,7 +128,7 @@ async function answer(exchange: {
   if ("status" in reply) return sendJson(response, reply);
   const completion = { reply, index, model: parsed.body.model };
   if (!parsed.body.stream) return writeCompletion(response, completion);
-  writeCompletionStream(response, {
+  await writeCompletionStream(response, {
     ...completion,
     includeUsage: parsed.body.stream_options?.include_usage === true,
   });

@@ -13,12 +13,20 @@ export interface Usage {
   completion_tokens: number;
 }
 
+/** What happens to a reply in the middle, when it is streamed. */
+export interface Midway {
+  /** Half of the pieces are held until this resolves. */
+  midway?: Promise<unknown>;
+  /** What comes in place of the second half: nothing, as the connection breaks, or an error of the provider. */
+  insteadOfRest?: "cut" | { error: object };
+}
+
 /** A reply that is a completion; `empty` has neither text nor tool calls. */
-export type CompletionReply = { usage?: Usage; finishReason?: string } & (
-  | { text: string }
-  | { toolCalls: ScriptedToolCall[]; text?: string }
-  | { empty: true }
-);
+export type CompletionReply = Midway & { usage?: Usage; finishReason?: string } & (
+    | { text: string }
+    | { toolCalls: ScriptedToolCall[]; text?: string }
+    | { empty: true }
+  );
 
 interface Completion {
   reply: CompletionReply;
@@ -47,26 +55,40 @@ export function writeCompletion(response: ServerResponse, completion: Completion
 }
 
 /** Text comes word by word, and a tool call in two pieces, as providers do it. */
-export function writeCompletionStream(
+export async function writeCompletionStream(
   response: ServerResponse,
   completion: Completion & { includeUsage: boolean },
-): void {
-  const { text, toolCalls, finishReason } = toParts(completion);
-  const head = toHead(completion, "chat.completion.chunk");
+): Promise<void> {
+  const { midway, insteadOfRest } = completion.reply;
   response.writeHead(200, { "content-type": "text/event-stream" });
+  const head = toHead(completion, "chat.completion.chunk");
   const send = (chunk: object) => response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
-  const sendDelta = (delta: object) => send({ choices: [{ index: 0, delta, finish_reason: null }] });
-
-  sendDelta({ role: "assistant", content: "" });
-  for (const content of text?.match(/\S+\s*|\s+/g) ?? []) sendDelta({ content });
-  for (const [index, call] of toolCalls.entries()) {
-    const { name, arguments: args } = call.function;
-    sendDelta({ tool_calls: [{ index, ...call, function: { name, arguments: "" } }] });
-    sendDelta({ tool_calls: [{ index, function: { arguments: args } }] });
+  const deltas = toDeltas(completion);
+  const half = Math.ceil(deltas.length / 2);
+  for (const [position, delta] of deltas.entries()) {
+    if (position === half) {
+      await midway;
+      if (insteadOfRest === "cut") return void response.destroy();
+      if (insteadOfRest) return void response.end(`data: ${JSON.stringify(insteadOfRest)}\n\n`);
+    }
+    if (response.destroyed) return;
+    send({ choices: [{ index: 0, delta, finish_reason: null }] });
   }
-  send({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
+  send({ choices: [{ index: 0, delta: {}, finish_reason: toParts(completion).finishReason }] });
   if (completion.includeUsage) send({ choices: [], usage: toUsage(completion.reply) });
   response.end("data: [DONE]\n\n");
+}
+
+function toDeltas(completion: Completion): object[] {
+  const { text, toolCalls } = toParts(completion);
+  return [
+    { role: "assistant", content: "" },
+    ...(text?.match(/\S+\s*|\s+/g) ?? []).map((content) => ({ content })),
+    ...toolCalls.flatMap((call, index) => [
+      { tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] },
+      { tool_calls: [{ index, function: { arguments: call.function.arguments } }] },
+    ]),
+  ];
 }
 
 function toHead({ index, model }: Completion, object: string) {

@@ -1,14 +1,12 @@
 // A Tandem server with one session, which does what a test tells it to: for the SDK's wait loop, faults included.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { type FakeApproval, type FakeCall, FakeSession } from "./fake-session.ts";
+import { FakeStreams } from "./fake-streams.ts";
+
+export { fakeApproval, fakeCall } from "./fake-session.ts";
 
 /** The session that every `POST /sessions` gives. */
 export const fakeSessionId = "01890000-0000-7000-8000-000000000001";
-
-export interface FakeCall {
-  tool_name: string;
-  args: Record<string, unknown>;
-  id: string;
-}
 
 /** One request as it came in. */
 export interface FakeRequest {
@@ -23,11 +21,18 @@ export interface FakeRequest {
   isAborted: boolean;
 }
 
-/** A reply in place of the server's own; `hang` never answers, `disconnect` hangs up. */
-export type FakeReply =
-  | { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
-  | "hang"
-  | "disconnect";
+/**
+ * A reply in place of the server's own; `hang` never answers, `disconnect` hangs up, `late` does as it is told and hangs
+ * up before it says so. A function writes the reply itself.
+ */
+export type FakeReply = FakeAnswer | "hang" | "disconnect" | "late" | ((response: ServerResponse) => void);
+
+interface FakeAnswer {
+  status: number;
+  body?: unknown;
+  text?: string;
+  headers?: Record<string, string>;
+}
 
 export interface FakeTandemServer {
   baseUrl: string;
@@ -42,8 +47,16 @@ export interface FakeTandemServer {
   call(...calls: FakeCall[]): void;
   /** The model answers, and the session is completed. */
   answer(answer: unknown): void;
+  /** Calls of the model need an approval. */
+  askFor(...approvals: FakeApproval[]): void;
+  /** Somebody else decides on a call. */
+  decide(callId: string, decision: "allow" | "deny"): void;
+  /** The session fails. */
+  fail(error: string): void;
   /** The session is cancelled, by whomever. */
   cancel(): void;
+  /** The streams that are open. Off until a test turns them on: then the route answers 404. */
+  streams: FakeStreams;
   /** Adds events, and wakes the polls. */
   append(...events: { type: string; data: unknown }[]): void;
   /** What happens when the last pending call is settled. Default: the answer "Done." */
@@ -57,11 +70,6 @@ export interface FakeTandemServer {
   /** How many polls wait. */
   waitingPolls(): number;
   close(): Promise<void>;
-}
-
-/** A call of the model. */
-export function fakeCall(toolName: string, args: Record<string, unknown> = {}, id = "call_1"): FakeCall {
-  return { tool_name: toolName, args, id };
 }
 
 /** Gives each of `replies` once, to requests of one method and path ending; then lets them through. */
@@ -82,7 +90,11 @@ export async function startFakeTandemServer(): Promise<FakeTandemServer> {
       fake.requests.filter((request) => request.method === method && request.path.endsWith(ending)),
     call: (...calls) => session.call(calls),
     answer: (answer) => session.answer(answer),
+    askFor: (...approvals) => session.askFor(approvals),
+    decide: (callId, decision) => session.decide(callId, decision),
+    fail: (error) => session.fail(error),
     cancel: () => session.cancel(),
+    streams: new FakeStreams(session),
     append: (...events) => session.append(...events),
     onResumed: () => session.answer("Done."),
     pageSize: Number.POSITIVE_INFINITY,
@@ -105,95 +117,6 @@ export async function startFakeTandemServer(): Promise<FakeTandemServer> {
   return fake;
 }
 
-class FakeSession {
-  status = "pending";
-  events: unknown[] = [];
-  pending: FakeCall[] = [];
-  answerValue: unknown = null;
-  readonly pollers = new Set<(news: { isOver: boolean }) => void>();
-
-  get isTerminal(): boolean {
-    return this.status === "completed" || this.status === "interrupted";
-  }
-
-  append(...events: { type: string; data: unknown }[]): void {
-    for (const event of events) this.events.push({ timestamp: new Date().toISOString(), ...event });
-    this.wake({ isOver: false });
-  }
-
-  wake(news: { isOver: boolean }): void {
-    for (const poller of this.pollers) poller(news);
-  }
-
-  call(calls: FakeCall[]): void {
-    this.status = "awaiting_tool_results";
-    this.pending = calls;
-    this.append({
-      type: "ActiveStateChangeEvent",
-      data: { state: "awaiting_tool_results", pending_tool_calls: calls },
-    });
-  }
-
-  answer(answer: unknown): void {
-    this.status = "completed";
-    this.answerValue = answer;
-    this.append(
-      { type: "AgentEvent", data: { kind: "answer_event", answer, outcome: "success" } },
-      { type: "AgentCompletionEvent", data: { reason: "finished" } },
-    );
-  }
-
-  cancel(): void {
-    const cancelled = this.pending.map((tool_req) => ({
-      type: "ToolCallCancelledEvent",
-      data: { tool_req, reason: "cancelled" },
-    }));
-    this.status = "interrupted";
-    this.pending = [];
-    this.append(...cancelled, { type: "AgentCompletionEvent", data: { reason: "stopped" } });
-  }
-
-  message(): void {
-    this.status = "running";
-    this.answerValue = null;
-    this.append({ type: "ActiveStateChangeEvent", data: { state: "running", pending_tool_calls: null } });
-  }
-
-  changes(fromIndex: number, { withEvents, pageSize }: { withEvents: boolean; pageSize: number }): unknown {
-    const news = withEvents ? this.events.slice(fromIndex, fromIndex + pageSize) : [];
-    return {
-      status: this.status,
-      started_at: null,
-      finished_at: null,
-      error: null,
-      error_code: null,
-      outcome: this.answerValue === null ? null : "success",
-      reason: this.answerValue === null ? null : "answered",
-      answer: this.answerValue,
-      new_events: news,
-      next_index: fromIndex + news.length,
-      has_more: withEvents && this.events.length > fromIndex + news.length,
-      metrics: {
-        steps: 2,
-        cost_per_model: [
-          { name: "demo/keyword", input_tokens: 10, output_tokens: 5, reasoning_tokens: 1 },
-          { name: "demo/other", input_tokens: 1, output_tokens: 1, reasoning_tokens: 0 },
-        ],
-      },
-    };
-  }
-
-  settle(ids: string[]): { receipts: unknown[]; pending: string[]; resumed: boolean } {
-    const known = new Set(this.pending.map(({ id }) => id));
-    this.pending = this.pending.filter(({ id }) => !ids.includes(id));
-    const receipts = ids.map((id) => ({ id, status: known.has(id) ? "accepted" : "duplicate" }));
-    const resumed = this.pending.length === 0 && known.size > 0;
-    if (resumed) this.status = "running";
-    else if (known.size > 0) this.call(this.pending);
-    return { receipts, pending: this.pending.map(({ id }) => id), resumed };
-  }
-}
-
 interface Exchange {
   fake: FakeTandemServer;
   session: FakeSession;
@@ -210,17 +133,21 @@ async function answer({ fake, session, request, response }: Exchange): Promise<v
   const instead = fake.intercept(seen);
   if (instead === "hang") return;
   if (instead === "disconnect") return void response.destroy();
-  if (instead) return send(response, instead);
+  if (typeof instead === "function") return instead(response);
+  if (instead && instead !== "late") return send(response, instead);
   const path = `${seen.method} ${seen.path.replace(fakeSessionId, "{id}")}`;
   if (path === "GET /sessions/{id}/changes") return poll({ fake, session, seen, response });
-  send(response, reply(fake, session, { path, body: seen.body }));
+  if (path === "GET /sessions/{id}/stream" && fake.streams.isOn) return fake.streams.open(seen, response);
+  const answer = reply(fake, session, { path, body: seen.body });
+  if (instead === "late") response.destroy();
+  else send(response, answer);
 }
 
 function reply(
   fake: FakeTandemServer,
   session: FakeSession,
-  { path, body }: { path: string; body: { results?: unknown[]; tool_req?: { id: string } } },
-): Exclude<FakeReply, string> {
+  { path, body }: Pick<FakeRequest, "path" | "body">,
+): FakeAnswer {
   switch (path) {
     case "POST /sessions":
       return { status: 201, body: { id: fakeSessionId, status: { status: session.status } } };
@@ -241,7 +168,11 @@ function reply(
       if (receipt.resumed) fake.onResumed();
       return { status: 202, body: receipt };
     }
+    case "POST /sessions/{id}/approvals":
+      session.decide(body.call_id, body.decision);
+      return { status: 202, body: { receipts: [{ id: body.call_id, status: "accepted" }] } };
     default:
+      if (path.endsWith("/progress")) return { status: 202, body: { deadline: null } };
       return {
         status: 404,
         body: { detail: `There is no ${path}.`, code: "not_found", request_id: "req-1" },
@@ -282,7 +213,7 @@ async function parse(request: IncomingMessage): Promise<FakeRequest> {
   };
 }
 
-function send(response: ServerResponse, reply: Exclude<FakeReply, string>): void {
+function send(response: ServerResponse, reply: FakeAnswer): void {
   if (response.destroyed) return;
   response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
   response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));

@@ -1,5 +1,6 @@
 // What holds for every planned session, whatever died while it ran. Each fault is told with its kind, to be counted.
 import type pg from "pg";
+import { fateOf, isPlanned, mustRun, needsApproval, toEdited, toSeen } from "./call-fates.ts";
 import type { ChatMessage, ParsedChatRequest } from "./fake-model-server.ts";
 import type { Ledger } from "./ledger.ts";
 import { keysOf, type Plan, toAnswer } from "./planned-sessions.ts";
@@ -22,6 +23,8 @@ interface StoredEvent {
     tool_req?: PendingCall;
     result?: unknown;
     pending_tool_calls?: PendingCall[];
+    pending_approvals?: PendingCall[];
+    decision?: string;
   };
 }
 
@@ -48,7 +51,9 @@ export async function checkSession(
   const stored = await readSession(db, id);
   if (!stored) add("lost", "is not there");
   else if (stored.status !== "completed") add("lost", `is ${stored.status}: ${stored.error ?? "no error"}`);
-  else for (const check of [checkIndexes, checkCounts, checkOrder, checkValues]) check(stored, session, add);
+  else
+    for (const check of [checkIndexes, checkCounts, checkOrder, checkApprovals, checkValues])
+      check(stored, session, add);
   return faults;
 }
 
@@ -80,13 +85,16 @@ const checkIndexes: Check = ({ events, nextIndex }, _session, add) => {
 const checkCounts: Check = ({ events }, { plan, ledger }, add) => {
   const steps = plan.steps.length + 1;
   const keys = keysOf(plan);
+  const run = listRun(events, keys);
   const expected = {
     RequestStartEvent: 1,
     AgentStartedEvent: 1,
     message_event: 1,
     policy_event: steps,
     MetricsUpdateEvent: steps,
-    tool_result: keys.length,
+    tool_result: run.length,
+    ToolApprovalEvent: keys.filter(needsApproval).length,
+    ToolCallCancelledEvent: keys.filter((key) => fateOf(key) === "forgotten").length,
     answer_event: 1,
     AgentCompletionEvent: 1,
     LateToolResultEvent: 0,
@@ -96,10 +104,19 @@ const checkCounts: Check = ({ events }, { plan, ledger }, add) => {
     if (found !== count) add(found > count ? "duplicate" : "lost", `${found} ${kind} in place of ${count}`);
   }
   for (const key of keys) {
-    const calls = ledger.callsOf(key);
+    const calls = [...ledger.callsOf(key), ...ledger.callsOf(toEdited(key))];
     if (calls.length > 1) add("duplicate", `${key} was looked up for ${calls.join(" and ")}`);
+    if (calls.length > 0 && !run.includes(key))
+      add("wrong", `${key} was looked up, and should not have been`);
   }
 };
+
+/** The keys whose calls run: of contested ones those that were allowed. */
+function listRun(events: readonly StoredEvent[], keys: readonly string[]): string[] {
+  const approvals = events.filter(({ type }) => type === "ToolApprovalEvent");
+  const decisions = new Map(approvals.map(({ data }) => [data.tool_req?.args.key, data.decision]));
+  return keys.filter((key) => mustRun(key, decisions.get(key)));
+}
 
 /** A call is asked for by a policy event, is answered before the next one, and is pending in between. */
 const checkOrder: Check = ({ events }, _session, add) => {
@@ -108,17 +125,37 @@ const checkOrder: Check = ({ events }, _session, add) => {
     if (kindOf(event) === "policy_event") {
       if (open.size > 0) add("history", `event ${event.index} comes before the results of ${[...open]}`);
       const calls = event.data.tool_reqs ?? [];
-      open = new Set(calls.filter((call) => call.tool_name === "look_up").map((call) => call.id));
+      open = new Set(calls.filter((call) => isPlanned(call.tool_name)).map((call) => call.id));
     }
-    const id = kindOf(event) === "tool_result" && event.data.tool_req?.id;
-    if (id && !open.delete(id))
-      add("duplicate", `event ${event.index} is a result of ${id}, which is settled`);
-    const pending = event.data.pending_tool_calls?.map((call) => call.id);
-    if (pending && (pending.length !== open.size || pending.some((call) => !open.has(call))))
-      add("wrong", `event ${event.index} lists ${pending} as pending in place of ${[...open]}`);
+    const call = isResult(event) ? event.data.tool_req : null;
+    if (call && isPlanned(call.tool_name) && !open.delete(call.id))
+      add("duplicate", `event ${event.index} is a result of ${call.id}, which is settled`);
+    const { pending_tool_calls: pending, pending_approvals: unapproved = [] } = event.data;
+    const listed = pending && [...pending, ...unapproved].map(({ id }) => id);
+    if (listed && (listed.length !== open.size || listed.some((id) => !open.has(id))))
+      add("wrong", `event ${event.index} lists ${listed} as open in place of ${[...open]}`);
   }
   const last = events.at(-1);
   if (last?.type !== "AgentCompletionEvent") add("wrong", `the last event is ${last?.type}`);
+};
+
+const isResult = (event: StoredEvent) => kindOf(event) === "tool_result" || kindOf(event) === "error_event";
+
+/** A call that needs approval is decided once, and neither offered nor answered before it is allowed. */
+const checkApprovals: Check = ({ events }, _session, add) => {
+  const waited = new Set<string>();
+  const decisions = new Map<string, string | undefined>();
+  for (const { index, type, data } of events) {
+    const id = data.tool_req?.id ?? "";
+    if (type === "ToolApprovalEvent" && decisions.has(id))
+      add("duplicate", `event ${index} decides again on ${id}`);
+    if (type === "ToolApprovalEvent") decisions.set(id, data.decision);
+    for (const call of data.pending_approvals ?? []) waited.add(call.id);
+    const offered = (data.pending_tool_calls ?? []).map((call) => call.id);
+    for (const call of data.kind === "tool_result" ? [id] : offered)
+      if (waited.has(call) && decisions.get(call) !== "allow")
+        add("wrong", `event ${index} is about ${call}, which nobody allowed`);
+  }
 };
 
 const checkValues: Check = ({ events, answer }, { plan, ledger }, add) => {
@@ -126,7 +163,12 @@ const checkValues: Check = ({ events, answer }, { plan, ledger }, add) => {
     const value = ledger.valueOf(data.tool_req?.id ?? "");
     if (data.result !== value) add("wrong", `${data.tool_req?.id} has ${data.result}, its handler ${value}`);
   }
-  const values = keysOf(plan).map((key) => ledger.valueOf(ledger.callsOf(key)[0] ?? "") ?? "nothing");
+  const keys = keysOf(plan);
+  const run = listRun(events, keys);
+  const values = keys.map((key) => {
+    const [callId = ""] = ledger.callsOf(fateOf(key) === "edited" ? toEdited(key) : key);
+    return toSeen(key, run.includes(key) ? (ledger.valueOf(callId) ?? "nothing") : null);
+  });
   if (answer !== toAnswer(values)) add("wrong", `the answer is ${answer} in place of ${toAnswer(values)}`);
 };
 

@@ -9,10 +9,10 @@ import { pauseSession } from "@tandem/engine/commands/pause-session";
 import { resumeSession } from "@tandem/engine/commands/resume-session";
 import { returnStep } from "@tandem/engine/commands/return-step";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
-import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
 import type { Engine } from "@tandem/engine/engine";
 import { finishWith, userMessage } from "./bare-engine.ts";
-import type { Expected, ModelReply, ModelSession, Posted, SessionModel } from "./session-model.ts";
+import type { Expected, ModelReply, ModelSession } from "./modelled-session.ts";
+import type { SessionModel } from "./session-model.ts";
 import { keyOf, type Walk, type WalkSession } from "./session-walk.ts";
 
 // Times in seconds. Clocks jump by hundreds, so that what is due never hangs on the seconds that a test takes.
@@ -97,46 +97,6 @@ export const giveBack = (back = 0) =>
     act: (engine, { session }) => returnStep(engine, { sessionId: session.id, fence: session.fence }),
   });
 
-/** Posts entries that may depend on the calls that the session has. */
-export const post = (words: string, toEntries: (session: ModelSession) => Posted[]): Action => ({
-  words: `post ${words}`,
-  expected: (model, session, at) => model.post(session, toEntries(at)),
-  async act(walk, session, at) {
-    const ids = await readCallIds(walk, session.id);
-    const { receipts, resumed } = await submitToolResults(walk.engine, {
-      ...keyOf(walk, session),
-      entries: toEntries(at).map((entry) => toPostedResult(entry, at, ids)),
-      locOf: (index) => ["body", "results", index],
-      userName: "tester",
-    });
-    return { receipts: receipts.map(({ status }) => status), resumed };
-  },
-});
-
-async function readCallIds({ engine }: Walk, sessionId: string): Promise<string[]> {
-  const { rows } = await engine.pool.query<{ id: string }>(
-    "SELECT id FROM tool_calls WHERE session_id = $1 AND state <> 'refused' ORDER BY step, position",
-    [sessionId],
-  );
-  return rows.map(({ id }) => id);
-}
-
-function toPostedResult(entry: Posted, { calls }: ModelSession, ids: string[]) {
-  const place = entry.call === null ? -1 : entry.call % Math.max(calls.length, 1);
-  const call = calls[place];
-  const toolReq = {
-    tool_name: entry.isMisnamed ? "other" : (call?.tool ?? "look"),
-    args: JSON.parse(call?.args ?? "{}"),
-    id: entry.by === "id" || !call ? (ids[place] ?? "call_nobody") : null,
-  };
-  return entry.value === "error"
-    ? { kind: "error_event" as const, error: "It broke.", origin: "client", tool_req: toolReq }
-    : {
-        ...{ kind: "tool_result" as const, result: entry.value, tool_req: toolReq },
-        ...{ truncated: false, output_artifact_path: null },
-      };
-}
-
 type Key = { organizationId: string; sessionId: string };
 const commands = {
   pause: pauseSession,
@@ -167,15 +127,3 @@ export const expire: Action = {
   expected: (model, session) => model.expire(session),
   act: ({ engine }, { id }) => expireSession(engine, id),
 };
-
-/** An entry for each of the calls that wait, in this order; for the first call of all when none does. */
-export function toWaitingEntries({ calls: all }: ModelSession, order: number[]): Posted[] {
-  const waiting = all.flatMap((call, place) => (call.state === "pending" ? [place] : []));
-  const places = order.flatMap((nth) => waiting[nth] ?? []);
-  return (places.length > 0 ? places : [0]).map((call) => ({
-    call,
-    by: "id",
-    isMisnamed: false,
-    value: "sun",
-  }));
-}

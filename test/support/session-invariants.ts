@@ -6,6 +6,7 @@ import { readTranscriptEvents } from "@tandem/engine/postgres/read-events";
 import { readStatus } from "@tandem/engine/postgres/read-sessions";
 import { buildPrompt } from "@tandem/worker/agent/build-prompt";
 import type pg from "pg";
+import { findCallFaults, readCalls } from "./call-invariants.ts";
 
 /** A session's row as the checks look at it. */
 export interface SessionFacts {
@@ -24,6 +25,8 @@ export interface SessionFacts {
   isIdling: boolean;
   isQueued: boolean;
   pauseRequested: boolean;
+  /** Whether the row knows the earliest deadline of its open calls. */
+  isDeadlineKept: boolean;
 }
 
 const FACTS = `
@@ -31,8 +34,11 @@ const FACTS = `
   due_at IS NOT NULL AS "isDue", coalesce(lease_until > clock_timestamp(), false) AS "isLeased",
   lease_until IS NOT NULL AS "hasLease", finished_at IS NOT NULL AS "isFinished", reason IS NOT NULL AS "hasReason",
   time_limit_at IS NOT NULL AS "isTimed", max_time_ms IS NOT NULL AS "hasTimeLimit",
-  idle_until IS NOT NULL AS "isIdling", queued_at IS NOT NULL AS "isQueued", pause_requested AS "pauseRequested"`;
+  idle_until IS NOT NULL AS "isIdling", queued_at IS NOT NULL AS "isQueued", pause_requested AS "pauseRequested",
+  call_deadline_at IS NOT DISTINCT FROM (SELECT min(deadline_at) FROM tool_calls WHERE session_id = sessions.id
+    AND state IN ('pending', 'awaiting_approval')) AS "isDeadlineKept"`;
 
+const AWAITING = ["awaiting_tool_results", "awaiting_approval"];
 const ENDS = ["completed", "failed", "timed_out", "interrupted"];
 
 /** Everything that is wrong with one session at this moment; empty when all is well. */
@@ -56,12 +62,7 @@ async function findFaultsIn(db: pg.ClientBase, sessionId: string): Promise<strin
       [sessionId],
     )
   ).rows;
-  const calls = (
-    await db.query<CallRow>(
-      "SELECT id, state FROM tool_calls WHERE session_id = $1 ORDER BY step, position",
-      [sessionId],
-    )
-  ).rows;
+  const calls = await readCalls(db, sessionId);
   const transcript = (await readTranscriptEvents(db, sessionId)) ?? [];
   const prompt = buildPrompt({
     agent: { name: "x", environments: [] } as never,
@@ -71,15 +72,15 @@ async function findFaultsIn(db: pg.ClientBase, sessionId: string): Promise<strin
   return [
     ...findRowFaults(row),
     ...findEventFaults(row, events),
-    ...findCallFaults(row, events, calls),
+    ...findCallFaults({
+      active: row.pausedFrom ?? row.status,
+      isDeadlineKept: row.isDeadlineKept,
+      events,
+      calls,
+    }),
     ...findPromptFaults(prompt),
     ...(await findWaitFaults(db, row)),
   ];
-}
-
-interface CallRow {
-  id: string;
-  state: "pending" | "answered" | "withdrawn";
 }
 
 const claim = (isTrue: boolean, what: string): string[] => (isTrue ? [] : [what]);
@@ -87,7 +88,7 @@ const claim = (isTrue: boolean, what: string): string[] => (isTrue ? [] : [what]
 function findRowFaults(row: SessionFacts): string[] {
   const { status } = row;
   const isEnd = ENDS.includes(status);
-  const isTimed = status === "running" || status === "awaiting_tool_results";
+  const isTimed = status === "running" || AWAITING.includes(status);
   return [
     ...claim(
       row.isDue === (status === "pending" || status === "running"),
@@ -113,7 +114,7 @@ function findRowFaults(row: SessionFacts): string[] {
 function findEventFaults(row: SessionFacts, events: readonly StoredEvent[]): string[] {
   const active = row.pausedFrom ?? row.status;
   const last = events.findLast((event) => event.type === "ActiveStateChangeEvent")?.data.state;
-  const isTold = !["running", "awaiting_tool_results", "idle"].includes(active) || last === active;
+  const isTold = ![...AWAITING, "running", "idle"].includes(active) || last === active;
   const runs = events.findLast((event) => event.type === "AgentRunStatusChangeEvent")?.data.status;
   return [
     ...claim(
@@ -124,55 +125,6 @@ function findEventFaults(row: SessionFacts, events: readonly StoredEvent[]): str
     ...claim(isTold, `${active}, but the last state told is ${last}`),
     ...claim(row.status !== "paused" || runs === "paused", "paused, and nobody was told"),
   ];
-}
-
-/** Each call has one fate: it waits and is listed, or it has one result. */
-function findCallFaults(
-  row: SessionFacts,
-  events: readonly StoredEvent[],
-  calls: readonly CallRow[],
-): string[] {
-  const active = row.pausedFrom ?? row.status;
-  const pending = calls.filter((call) => call.state === "pending").map((call) => call.id);
-  const listed = events.findLast((event) => event.type === "ActiveStateChangeEvent")?.data.pending_tool_calls;
-  const listedIds = ((listed ?? []) as { id: string }[]).map((call) => call.id);
-  const asked = events.flatMap((event) =>
-    event.data.kind === "policy_event"
-      ? (event.data.tool_reqs as { id: string }[]).map((call) => call.id)
-      : [],
-  );
-  const results = countResults(events);
-  return [
-    ...claim(new Set(asked).size === asked.length, "two calls have one id"),
-    ...claim(
-      (active === "awaiting_tool_results") === pending.length > 0,
-      `${active} with ${pending.length} calls`,
-    ),
-    ...claim(
-      pending.length === 0 || `${listedIds}` === `${pending}`,
-      `listed: ${listedIds}; pending: ${pending}`,
-    ),
-    ...asked.flatMap((id) => {
-      const wanted = pending.includes(id) ? 0 : 1;
-      return claim(
-        (results.get(id) ?? 0) === wanted,
-        `${results.get(id) ?? 0} results of ${id}, not ${wanted}`,
-      );
-    }),
-    ...[...results.keys()].flatMap((id) =>
-      claim(asked.includes(id), `a result of ${id}, which nobody asked for`),
-    ),
-  ];
-}
-
-function countResults(events: readonly StoredEvent[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { data } of events) {
-    const id = (data.tool_req as { id?: string } | null | undefined)?.id;
-    if (id === undefined || (data.kind !== "tool_result" && data.kind !== "error_event")) continue;
-    counts.set(id, (counts.get(id) ?? 0) + 1);
-  }
-  return counts;
 }
 
 /**

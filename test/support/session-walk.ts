@@ -7,10 +7,12 @@ import type { Engine } from "@tandem/engine/engine";
 import { readStatus } from "@tandem/engine/postgres/read-sessions";
 import type fc from "fast-check";
 import { expect } from "vitest";
-import type { BareEngine } from "./bare-engine.ts";
+import { type BareEngine, createBareSession } from "./bare-engine.ts";
+import type { Expected, ModelCall, ModelSession, SessionOptions } from "./modelled-session.ts";
 import type { Action } from "./session-actions.ts";
 import { findSessionFaults, findSlotFaults } from "./session-invariants.ts";
-import type { Expected, ModelSession, SessionModel } from "./session-model.ts";
+import type { SessionModel } from "./session-model.ts";
+import { TOOLSETS } from "./walk-tools.ts";
 
 /** The engine's side of a walk. */
 export interface Walk {
@@ -30,6 +32,14 @@ export interface WalkSession {
 /** A step of a walk. */
 export type Command = fc.AsyncCommand<SessionModel, Walk>;
 
+/** Creates a session as the model's does, with all that its calls need. */
+export async function createReal(walk: Walk, options: SessionOptions): Promise<void> {
+  const { idle, maxTime, maxSteps, queue } = options;
+  const more = { idle_timeout_s: idle, max_time_s: maxTime, max_steps: maxSteps, queue };
+  const id = await createBareSession(walk.engine, walk.principal, more, TOOLSETS.first);
+  walk.sessions.push({ id, steps: [] });
+}
+
 /** Does something to one session, and compares. */
 export async function run(
   model: SessionModel,
@@ -46,15 +56,21 @@ export async function run(
 /** Lets time pass, for the model and for every session of the walk: their clocks are set back. */
 export async function jumpClocks(model: SessionModel, walk: Walk, seconds: number): Promise<void> {
   model.now += seconds;
-  const earlier = ["due_at", "held_due_at", "lease_until", "idle_until", "time_limit_at"].map(
-    (column) => `${column} = ${column} - $2 * interval '1 second'`,
+  const clocks = ["due_at", "held_due_at", "lease_until", "idle_until", "time_limit_at", "call_deadline_at"];
+  const values = [walk.principal.organizationId, seconds];
+  // Both at once: nobody may find a call's time over before its session's.
+  await walk.engine.pool.query(
+    `WITH earlier AS (
+       UPDATE sessions SET ${clocks.map(toEarlier).join(", ")} WHERE organization_id = $1 RETURNING id
+     )
+     UPDATE tool_calls SET ${["deadline_at", "claimed_until"].map(toEarlier).join(", ")} FROM earlier
+      WHERE session_id = earlier.id`,
+    values,
   );
-  await walk.engine.pool.query(`UPDATE sessions SET ${earlier.join(", ")} WHERE organization_id = $1`, [
-    walk.principal.organizationId,
-    seconds,
-  ]);
   await compareRows(model, walk);
 }
+
+const toEarlier = (column: string) => `${column} = ${column} - $2 * interval '1 second'`;
 
 export interface Comparison {
   model: SessionModel;
@@ -130,8 +146,12 @@ export async function readRows({ engine, principal: { organizationId }, sessions
             reason, due_at IS NOT NULL AS "isDue", lease_until IS NOT NULL AS "isHeld",
             queued_at IS NOT NULL AS "isQueued", idle_until IS NOT NULL AS "isIdling",
             time_limit_at IS NOT NULL AS "isTimed",
-            ARRAY(SELECT state FROM tool_calls WHERE session_id = sessions.id AND state <> 'refused'
+            ARRAY(SELECT concat_ws(' ', state, tool_name, args, decision, ${hundreds("deadline_at")},
+                                   claimant, ${hundreds("claimed_until")})
+                    FROM tool_calls WHERE session_id = sessions.id AND state <> 'refused'
                    ORDER BY step, position) AS calls,
+            (SELECT array_agg(tool.value->>'description') FROM json_array_elements(tools) AS tool) AS tools,
+            remembered_decisions AS remembered,
             (SELECT count(*)::int FROM waiting_messages WHERE session_id = sessions.id) AS waiting
        FROM sessions WHERE organization_id = $1`,
     [organizationId],
@@ -147,6 +167,9 @@ export async function readRows({ engine, principal: { organizationId }, sessions
   );
 }
 
+/** Seconds from now, in hundreds: whatever time a test takes, it is less. */
+const hundreds = (column: string) => `ceil(extract(epoch FROM ${column} - clock_timestamp()) / 100)::int`;
+
 /** A session of the model, as {@link readRows} gives it. */
 export const toRow = (model: SessionModel, session: ModelSession) => ({
   status: session.status,
@@ -159,10 +182,25 @@ export const toRow = (model: SessionModel, session: ModelSession) => ({
   isQueued: session.queuedAt !== null,
   isIdling: session.idleUntil !== null,
   isTimed: session.limitAt !== null,
-  calls: session.calls.map((call) => call.state),
+  calls: session.calls.map((call) => toCallText(call, model.now)),
+  tools: TOOLSETS[session.tools].map(({ description }) => description),
+  remembered: session.remembered,
   waiting: session.waiting,
   waitsOn: model.waitsOn(session),
 });
+
+function toCallText(call: ModelCall, now: number): string {
+  const left = (until: number | null) => (until === null ? null : Math.ceil((until - now) / 100));
+  const decision = toDecision(call);
+  const { state, tool, args, deadline, claimant, claimedUntil } = call;
+  const parts = [state, tool, args, decision, left(deadline), claimant, left(claimedUntil)];
+  return parts.filter((part) => part !== null).join(" ");
+}
+
+function toDecision({ decided, onNobody }: ModelCall): string | null {
+  if (decided === null) return null;
+  return decided === "nobody" ? onNobody : JSON.parse(decided)[0];
+}
 
 export const keyOf = (walk: Walk, { id }: { id: string }) => ({
   organizationId: walk.principal.organizationId,

@@ -63,7 +63,9 @@ async function useSessions(use: Use): Promise<void> {
   await ask("GET", `/sessions/${id}/changes?from_index=${next_index}&wait_for_seconds=1`).catch(() => null);
   await answer(use, id);
   await poll;
-  await until(id, "completed");
+  const ended = await until(id, "completed");
+  await ask("GET", `/sessions/${id}/stream`);
+  await ask("GET", `/sessions/${id}/stream?from_index=${ended.next_index}`);
   await ask("POST", `/sessions/${id}/messages`, { body: { message: "Again?" } });
   await until(id, "awaiting_tool_results", "completed");
   await ask("GET", `/sessions/${id}`);
@@ -156,6 +158,11 @@ async function useTokens(use: Use, { baseUrl }: TestStack): Promise<void> {
   const body = { tools: ["get_weather"], expires_in_s: 60 };
   const browser = createWire(baseUrl, (await ask("POST", `/sessions/${id}/tokens`, { body })).token);
   const [call] = await browser.pending(id);
+  for (const query of ["", "&agents=often&owner=me&limit=1", "&tools=look&agents=nobody"])
+    await ask("GET", `/tool_calls?tools=get_weather${query}`);
+  const feed = ask("GET", "/tool_calls?tools=nothing&wait_for_seconds=1");
+  await ask("GET", "/tool_calls?tools=look&agents=nobody&wait_for_seconds=1");
+  await feed;
   const claim = { body: { claimant: "browser", lease_s: 60 } };
   await ask("POST", `/sessions/${id}/tool_calls/${call?.id}/claim`, claim, browser);
   for (const query of ["", "?state=pending", "?page=2&size=1"])

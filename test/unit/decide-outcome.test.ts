@@ -166,6 +166,14 @@ describe("the outcome of a reply", () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
+  it("spends one budget of time on all submitted answers", () => {
+    const slow = Array.from({ length: 16 }, () => call("submit_answer", { a: `${"a".repeat(60)}!` }));
+    const answerFormat = { type: "object", properties: { a: { type: "string", pattern: "^(a|a)*$" } } };
+    const { outcome, policy } = decideOutcome(reply(null, ...slow), { ...situation, answerFormat });
+    expect(outcome.kind).toBe("again");
+    expect(JSON.stringify(policy.data.validation_errors)).toContain("took all the time");
+  });
+
   it("says how many calls were not taken", () => {
     const { replies, policy } = decideOutcome({ ...reply(null, good(), good()), droppedCalls: 3 }, situation);
     expect(replies.at(-1)?.data).toMatchObject({

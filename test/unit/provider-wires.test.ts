@@ -274,4 +274,11 @@ describe("the room for images of a request", () => {
     expect(text.match(/An image was left out/g)).toHaveLength(1);
     expect(text.length).toBeLessThan(15_100_000);
   });
+
+  it("is not taken by what is no image", async () => {
+    const junk = ["x".repeat(9_000_000), { of: 1 }, ...Array.from({ length: 120 }, () => "junk")];
+    const { text } = await ask("compatible/fake", [message("a"), ...history({ images: junk })]);
+    expect(text).toContain(big("a"));
+    expect(text).not.toContain("An image was left out");
+  });
 });

@@ -1,6 +1,7 @@
 // What a client does with requests and replies, whatever the operation.
 import { APIError, ConnectionError, TandemClient, type TandemClientOptions, TimeoutError } from "@tandem/sdk";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { retryDelayMs } from "../../apps/sdk/src/retry.ts";
 import {
   type FakeReply,
   type FakeTandemServer,
@@ -30,13 +31,20 @@ const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 
 describe("a session's creation", () => {
   it("with an idempotency key carries it, and is tried again after an outage", async () => {
-    const inFlight = { ...busy(409), body: { detail: "d", code: "idempotency_in_flight", request_id: "r" } };
-    answerWith(busy(503), inFlight, { status: 201, body: { id: fakeSessionId } });
+    answerWith(busy(503), busy(504), { status: 201, body: { id: fakeSessionId } });
     const session = await newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
     expect(session.id).toBe(fakeSessionId);
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(
       Array(3).fill("order-7"),
     );
+  });
+
+  it("with a key is not repeated after a 409", async () => {
+    const body = { detail: "Under way.", code: "idempotency_in_flight", request_id: "r" };
+    answerWith({ ...busy(409), body });
+    const creation = newClient().startSession({ agent: "a", idempotencyKey: "order-7" });
+    await expect(creation).rejects.toMatchObject({ status: 409, code: "idempotency_in_flight" });
+    expect(server.requests).toHaveLength(1);
   });
 
   it("without one is not repeated: it might start twice", async () => {
@@ -274,6 +282,28 @@ describe("a failed request", () => {
     const startedAt = performance.now();
     await get(newClient());
     expect(performance.now() - startedAt).toBeGreaterThan(990);
+  });
+});
+
+describe("the wait before a repeat", () => {
+  const random = (value: number) => {
+    const spy = vi.spyOn(Math, "random").mockReturnValue(value);
+    onTestFinished(() => spy.mockRestore());
+  };
+  const outage = new ConnectionError("Down");
+
+  it("is anything from nothing to a bound that doubles up to 8 s", () => {
+    random(0);
+    expect(retryDelayMs(5, outage)).toBe(0);
+    random(1);
+    expect([1, 2, 3, 4, 5, 6, 20].map((failures) => retryDelayMs(failures, outage))).toEqual([
+      500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000,
+    ]);
+  });
+
+  it("is what the server asks for, up to a minute", () => {
+    expect(retryDelayMs(1, new APIError({ status: 503, retryAfter: 7 }))).toBe(7_000);
+    expect(retryDelayMs(1, new APIError({ status: 429, retryAfter: 3_600 }))).toBe(60_000);
   });
 });
 

@@ -326,6 +326,31 @@ describe("a poll", () => {
     expect((await running).events).toHaveLength(3);
   });
 
+  it("that a proxy answers with an earlier reply gives no event twice", async () => {
+    const page = (first: number, count: number) => ({
+      status: 200,
+      body: {
+        status: "running",
+        new_events: Array.from({ length: count }, (_, n) => ({
+          type: "RequestStartEvent",
+          data: { n: first + n },
+        })),
+        next_index: first + count,
+        has_more: false,
+      },
+    });
+    server.append({ type: "RequestStartEvent", data: {} }, { type: "RequestStartEvent", data: {} });
+    server.intercept = replyOnce("GET", "/changes", page(0, 1), page(0, 1), page(0, 2), page(5, 1));
+    server.answer("Hi.");
+    const { events } = await run();
+    expect(events.map(({ type, data }) => [type, (data as { n?: number }).n])).toEqual([
+      ["RequestStartEvent", 0],
+      ["RequestStartEvent", 1],
+      ["AgentEvent", undefined],
+      ["AgentCompletionEvent", undefined],
+    ]);
+  });
+
   it("leaves no listener behind, however many there are", async () => {
     const listen = vi.spyOn(EventTarget.prototype, "addEventListener");
     const polls = 50;
@@ -613,10 +638,12 @@ describe("a wait", () => {
 describe("a poll that the server cuts short", () => {
   it("is repeated with growing pauses while the session is live", async () => {
     server.intercept = ({ path }) => (path.endsWith("/changes") ? { status: 204 } : undefined);
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
+    onTestFinished(() => random.mockRestore());
     const session = client.session(fakeSessionId);
     await expect(session.waitForCompletion({ timeoutMs: 1_000 })).rejects.toThrow("was not done within");
     const polls = server.requestsTo("GET", "/changes").length;
-    // At least 0.25 s, 0.5 s and 1 s lie between them.
+    // 0.25 s, 0.5 s and 1 s lie between them.
     expect(polls).toBeGreaterThan(1);
     expect(polls).toBeLessThanOrEqual(3);
     expect(server.requestsTo("GET", "/status").length).toBeLessThanOrEqual(polls);

@@ -94,6 +94,14 @@ describe("a cut", () => {
     expect(kept.length).toBeGreaterThan(4_004 - FAMILY.length);
   });
 
+  it("keeps flags whole in a long row of them, wherever the row begins", () => {
+    for (const before of ["", "a", "ab", "abc", "😀"]) {
+      const [kept = ""] = cutText(`${before}${"🇫🇷".repeat(300)}`, 200).split("\n");
+      expect(kept).toMatch(/🇫🇷$/u);
+      expect((kept.length - before.length) % "🇫🇷".length).toBe(0);
+    }
+  });
+
   it("goes between code points inside a character that has no end", () => {
     const [kept = ""] = cutText(`e${"\u0301".repeat(10_000)}`, 1_000).split("\n");
     expect(kept).toHaveLength(4_000);

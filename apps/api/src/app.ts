@@ -53,13 +53,16 @@ import { reportProgressRoute } from "./routes/sessions/report-progress.ts";
 import { resumeSessionRoute } from "./routes/sessions/resume-session.ts";
 import { sendMessageRoute } from "./routes/sessions/send-message.ts";
 import { shareSessionRoute } from "./routes/sessions/share-session.ts";
+import { streamSessionRoute } from "./routes/sessions/stream-session.ts";
 import { submitApprovalsRoute } from "./routes/sessions/submit-approvals.ts";
 import { submitEventFeedbackRoute } from "./routes/sessions/submit-event-feedback.ts";
 import { submitSessionFeedbackRoute } from "./routes/sessions/submit-session-feedback.ts";
 import { submitToolResultsRoute } from "./routes/sessions/submit-tool-results.ts";
 import { unshareSessionRoute } from "./routes/sessions/unshare-session.ts";
+import { listPendingToolCallsRoute } from "./routes/tool-calls/list-pending-tool-calls.ts";
 import { checkToolsRoute } from "./routes/tools/check-tools.ts";
 import { namedSchemas } from "./schemas/index.ts";
+import { createFeedWaiters } from "./waiting/feed-waiters.ts";
 
 const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   createSessionRoute,
@@ -68,6 +71,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   cancelSessionRoute,
   getSessionStatusRoute,
   getSessionChangesRoute,
+  streamSessionRoute,
   listSessionEventsRoute,
   sendMessageRoute,
   submitToolResultsRoute,
@@ -97,6 +101,7 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
   updateAgentRoute,
   deleteAgentRoute,
   checkToolsRoute,
+  listPendingToolCallsRoute,
   createKeyRoute,
   listKeysRoute,
   revokeKeyRoute,
@@ -108,7 +113,8 @@ const ROUTES: ((app: App, context: ApiContext) => void)[] = [
 
 /** Builds the application. Closing it ends waiting polls with 204 first. */
 export async function buildApp(parts: ApiParts): Promise<App> {
-  const context: ApiContext = { ...parts, knownKeys: createKnownKeys(parts.engine) };
+  const feeds = parts.feeds ?? createFeedWaiters(parts.engine);
+  const context: ApiContext = { ...parts, feeds, knownKeys: createKnownKeys(parts.engine) };
   const app = Fastify({
     loggerInstance: parts.engine.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),

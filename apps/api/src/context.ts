@@ -6,6 +6,7 @@ import type { ModelSettings } from "@tandem/engine/domain/models";
 import type { Engine } from "@tandem/engine/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { KnownKeys } from "./known-keys.ts";
+import type { FeedWaiters } from "./waiting/feed-waiters.ts";
 import type { Waiters } from "./waiting/waiters.ts";
 
 /** What an application is built from. */
@@ -13,12 +14,24 @@ export interface ApiParts {
   engine: Engine;
   models: ModelSettings;
   waiters: Waiters;
+  /** Absent: the application makes its own. */
+  feeds?: FeedWaiters;
   /** Absent: requests are not limited. */
   rateLimit?: RateLimit;
   /** The server's address as others see it, without a slash at its end; absent: that of each request. */
   publicUrl?: string;
   /** What a request for metrics must bring; absent: nothing. */
   metricsToken?: string;
+  /** Absent: the times that clients are told. */
+  streamTimes?: StreamTimes;
+}
+
+/** The times of streams. */
+export interface StreamTimes {
+  /** How often a comment is sent, which keeps proxies from closing what is silent, in milliseconds. */
+  heartbeatMs: number;
+  /** How long a client may take nothing before it is disconnected, in milliseconds. */
+  slowMs: number;
 }
 
 /** How many requests each API key may make, and where they are counted. */
@@ -32,6 +45,7 @@ export interface RateLimit {
 /** The parts that routes share. */
 export interface ApiContext extends ApiParts {
   knownKeys: KnownKeys;
+  feeds: FeedWaiters;
 }
 
 /** A Fastify instance whose routes are typed by their schemas. */

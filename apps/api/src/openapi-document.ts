@@ -7,6 +7,7 @@ export async function createOpenApiDocument(): Promise<object> {
   const engine = { log: pino({ level: "silent" }) } as unknown as Engine;
   const waiters = {
     size: 0,
+    isShutDown: false,
     wait: () => {
       throw new Error("Nobody waits for a document.");
     },

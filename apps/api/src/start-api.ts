@@ -4,6 +4,7 @@ import type { Engine } from "@tandem/engine/engine";
 import { buildApp } from "./app.ts";
 import type { ApiConfig } from "./config.ts";
 import type { ApiParts } from "./context.ts";
+import { createFeedWaiters } from "./waiting/feed-waiters.ts";
 import { createWaiters } from "./waiting/waiters.ts";
 
 /** Connections that may wait to be accepted: thousands of clients come at once when a network is back. */
@@ -21,12 +22,14 @@ export interface RunningApi {
 export async function startApi(engine: Engine, config: ApiConfig): Promise<RunningApi> {
   await bootstrap(engine.catalogue, config.apiKey === undefined ? {} : { apiKey: config.apiKey });
   const waiters = createWaiters(engine, { sweepMs: config.sweepMs });
-  engine.telemetry.watchWaiters(() => waiters.size);
+  const feeds = createFeedWaiters(engine, { sweepMs: config.sweepMs });
+  engine.telemetry.watchWaiters(() => waiters.size + feeds.size);
   const { models, publicUrl, metricsToken } = config;
   const app = await buildApp({
     engine,
     models,
     waiters,
+    feeds,
     ...toRateLimit(config),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(metricsToken === undefined ? {} : { metricsToken }),

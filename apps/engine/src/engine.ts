@@ -12,6 +12,7 @@ import { offerSteps } from "./queue/offer-steps.ts";
 import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
 import { noteMove } from "./telemetry/session-notes.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
+import { tellOfCalls } from "./wake/call-notes.ts";
 import { createPostgresWake } from "./wake/postgres-wake.ts";
 import { createRedisWake } from "./wake/redis-wake.ts";
 import type { Wake } from "./wake/wake.ts";
@@ -108,6 +109,7 @@ export function createEngine(options: EngineOptions): Engine {
 export async function announce(engine: Engine, change: SessionChange): Promise<void> {
   const { sessionId, fence, due, timer } = change;
   engine.wake.publish(sessionId);
+  if (change.offered) tellOfCalls(engine.wake, { ...change, ...change.offered });
   if (change.move) noteMove(engine.telemetry, sessionId, change.move);
   const jobs: Promise<void>[] = [];
   if (due === "now") jobs.push(engine.queue.add({ sessionId, fence }));

@@ -49,7 +49,10 @@ export async function withAbortScope<T>(parent: AbortSignal, run: (signal: Abort
   }
 }
 
-/** Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason. */
+/**
+ * Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason, and what becomes of
+ * the promise is nobody's concern.
+ */
 export async function untilAborted<T>(promise: PromiseLike<T> | T, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -1,5 +1,7 @@
 // Every error that this package throws. An aborted `signal` is the exception: its own reason is thrown, as with fetch.
-import type { ErrorCode, ValidationError } from "./generated/types.gen.ts";
+import type { ErrorCode, ToolRequest, ValidationError } from "./generated/types.gen.ts";
+import type { SchemaIssue } from "./schemas/standard-schema.ts";
+import type { SessionResult } from "./session-result.ts";
 
 /** What all errors of this package are. `cause` holds what was underneath, when there was something. */
 export class TandemError extends Error {
@@ -66,6 +68,55 @@ export class TimeoutError extends TandemError {
   }
 }
 
+/** The session did not come to a good end, and `throwOnFailure` is set. The result says why. */
+export class SessionFailedError extends TandemError {
+  override readonly name = "SessionFailedError";
+  readonly result: SessionResult<unknown>;
+
+  constructor(result: SessionResult<unknown>) {
+    const { sessionId, status, reason, error } = result;
+    super(`Session ${sessionId} is ${status}${reason ? ` (${reason})` : ""}${error ? `: ${error}` : ""}`);
+    this.result = result;
+  }
+}
+
+/** The answer does not fit `answerSchema`. */
+export class AnswerValidationError extends TandemError {
+  override readonly name = "AnswerValidationError";
+  /** The answer as the model gave it. */
+  readonly answer: unknown;
+  /** What does not fit, with its place. */
+  readonly issues: readonly SchemaIssue[];
+  /** The result of the session, which has ended; its `answer` is the one that does not fit. */
+  readonly result: SessionResult<unknown>;
+
+  constructor(result: SessionResult<unknown>, issues: readonly SchemaIssue[]) {
+    super(`The answer of session ${result.sessionId} does not fit: ${issues.map(toIssueText).join("; ")}`);
+    this.answer = result.answer;
+    this.issues = issues;
+    this.result = result;
+  }
+}
+
+/** The session waits for an approval that nobody here gives, and that has no deadline. The session goes on waiting. */
+export class PermissionRequiredError extends TandemError {
+  override readonly name = "PermissionRequiredError";
+  readonly sessionId: string;
+  /** The calls that wait. */
+  readonly calls: readonly ToolRequest[];
+
+  constructor(sessionId: string, calls: readonly ToolRequest[]) {
+    const names = [...new Set(calls.map(({ tool_name }) => JSON.stringify(tool_name)))].join(", ");
+    super(
+      `Session ${sessionId} waits for an approval of ${names}, and nobody here gives one. Give \`onPermissionRequest\` ` +
+        'to decide in this process, or `onPermissionRequest: "elsewhere"` to wait until somebody decides by the API; ' +
+        "an `approvalTimeoutS` of the tool or the session ends such a wait by itself.",
+    );
+    this.sessionId = sessionId;
+    this.calls = calls;
+  }
+}
+
 /** True for what passes by itself: a broken connection, a slow reply, a server that is busy or being restarted. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof APIError) return [408, 429, 502, 503, 504].includes(error.status);
@@ -85,4 +136,9 @@ function toMessage({ status, code, detail }: APIErrorFields): string {
 function toPlacedText({ loc, msg }: ValidationError): string {
   const place = loc.slice(1).join(".");
   return place !== "" && msg.startsWith(place) ? msg : `${loc.join(".")}: ${msg}`;
+}
+
+function toIssueText({ path, message }: SchemaIssue): string {
+  const place = path?.map((key) => String(typeof key === "object" ? key.key : key)).join(".");
+  return place ? `${place}: ${message}` : message;
 }

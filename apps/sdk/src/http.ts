@@ -1,47 +1,50 @@
 // The HTTP below the generated operations: timeouts, retries, typed errors. It knows no operation but its URL.
 import { openAbortScope, pause } from "./abort-scope.ts";
 import { toAPIError } from "./api-error.ts";
-import { APIError, ConnectionError, TandemError, TimeoutError } from "./errors.ts";
-import { type Client, createClient, createConfig } from "./generated/client/index.ts";
+import { ConnectionError, TandemError, TimeoutError } from "./errors.ts";
+import { toRequest } from "./http-request.ts";
+import type { Operation, Send } from "./operations.ts";
 import { isRepeatable, retryDelayMs } from "./retry.ts";
 import type { Settings } from "./settings.ts";
 
-/** The server takes no larger body. Refused here, since a server that hangs up midway looks like a broken line. */
-const maxBodyBytes = 10_000_000;
 /** A long poll that says nothing this long after its time is taken for a dead connection. */
 const maxPollDelayMs = 10_000;
 
-/** The generated operations' client: it throws typed errors, and gives null where a reply has no body. */
-export function createHttpClient(settings: Settings): Client {
-  return createClient(
-    createConfig({
-      baseUrl: settings.baseUrl,
-      headers: settings.headers,
-      ...(settings.apiKey === null ? {} : { auth: settings.apiKey }),
-      bodySerializer: toBody,
-      fetch: createFetch(settings),
-      responseStyle: "data",
-      throwOnError: true,
-    }),
-  );
+/** What operations send their requests with: it throws typed errors, and gives null where a reply has no body. */
+export function createSend(settings: Settings): Send {
+  return async (method, operation) => send(toRequest(method, operation, settings), settings);
 }
 
-function createFetch(settings: Settings): typeof fetch {
-  return async (input, init) => {
-    const request = new Request(input, init);
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await sendOnce(request.clone(), settings);
-      } catch (error) {
-        const isOver = failures > settings.maxRetries || request.signal.aborted;
-        if (isOver || !isRepeatable(request, error)) throw error;
-        await pause(retryDelayMs(failures, error), request.signal);
-      }
+/**
+ * Opens a reply that comes piece by piece: its body is not read, and it is not tried again.
+ *
+ * @throws {APIError} when the server refuses
+ * @throws {ConnectionError} when it cannot be reached
+ */
+export async function openReply(operation: Operation, settings: Settings): Promise<Response> {
+  const request = toRequest("GET", operation, settings);
+  try {
+    const response = await settings.fetch(request, { signal: request.signal });
+    if (response.ok) return response;
+    throw toAPIError(response, await response.text());
+  } catch (error) {
+    throw request.signal.aborted ? request.signal.reason : toTypedError(request, error);
+  }
+}
+
+async function send(request: Request, settings: Settings): Promise<unknown> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await sendOnce(request.clone(), settings);
+    } catch (error) {
+      const isOver = failures > settings.maxRetries || request.signal.aborted;
+      if (isOver || !isRepeatable(request, error)) throw error;
+      await pause(retryDelayMs(failures, error), request.signal);
     }
-  };
+  }
 }
 
-async function sendOnce(request: Request, settings: Settings): Promise<Response> {
+async function sendOnce(request: Request, settings: Settings): Promise<unknown> {
   const timeoutMs = toTimeoutMs(request, settings);
   const scope = openAbortScope({
     parent: request.signal,
@@ -50,11 +53,11 @@ async function sendOnce(request: Request, settings: Settings): Promise<Response>
   });
   try {
     const response = await settings.fetch(request, { signal: scope.signal });
-    return toReply(request, response, await response.text());
+    const text = await response.text();
+    if (!response.ok) throw toAPIError(response, text);
+    return toData(request, text);
   } catch (error) {
-    if (scope.signal.aborted) throw scope.signal.reason;
-    if (error instanceof TandemError) throw error;
-    throw new ConnectionError(`${describe(request)} failed: ${toReason(error)}`, { cause: error });
+    throw scope.signal.aborted ? scope.signal.reason : toTypedError(request, error);
   } finally {
     scope.release();
   }
@@ -66,30 +69,17 @@ function toTimeoutMs(request: Request, { timeoutMs }: Settings): number {
   return waitMs > 0 ? waitMs + Math.min(timeoutMs, maxPollDelayMs) : timeoutMs;
 }
 
-/** The reply with its body read and checked, so that the generated code cannot fail on it. */
-function toReply(request: Request, response: Response, text: string): Response {
-  if (!response.ok) throw toAPIError(response, text);
+function toData(request: Request, text: string): unknown {
   try {
-    if (text !== "") JSON.parse(text);
-  } catch (error) {
-    throw new TandemError(`${describe(request)} was answered with something that is not JSON`, {
-      cause: error,
-    });
+    return text === "" ? null : JSON.parse(text);
+  } catch (cause) {
+    throw new TandemError(`${describe(request)} was answered with something that is not JSON`, { cause });
   }
-  return new Response(text || "null", { headers: { "content-type": "application/json" } });
 }
 
-/** The JSON of a request's body. */
-function toBody(value: unknown): string {
-  const json = JSON.stringify(value);
-  if (byteLength(json) <= maxBodyBytes) return json;
-  const detail = "The body is over 10,000,000 bytes; it was not sent.";
-  throw new APIError({ status: 413, code: "body_too_large", detail });
-}
-
-/** UTF-8 takes at most three bytes for a unit of a string, so most texts need no counting. */
-function byteLength(text: string): number {
-  return text.length * 3 <= maxBodyBytes ? text.length : new TextEncoder().encode(text).byteLength;
+function toTypedError(request: Request, error: unknown): TandemError {
+  if (error instanceof TandemError) return error;
+  return new ConnectionError(`${describe(request)} failed: ${toReason(error)}`, { cause: error });
 }
 
 function describe({ method, url }: Request): string {

@@ -1,6 +1,21 @@
 // What `@tandem/sdk` offers. Everything here works in Node and in browsers.
-export { type RunSessionOptions, type StartSessionOptions, TandemClient } from "./client.ts";
-export { APIError, type APIErrorFields, ConnectionError, TandemError, TimeoutError } from "./errors.ts";
+export type { PermissionHandler } from "./approvals.ts";
+export {
+  type RunSessionOptions,
+  type StartSessionOptions,
+  type StartStreamOptions,
+  TandemClient,
+} from "./client.ts";
+export {
+  AnswerValidationError,
+  APIError,
+  type APIErrorFields,
+  ConnectionError,
+  PermissionRequiredError,
+  SessionFailedError,
+  TandemError,
+  TimeoutError,
+} from "./errors.ts";
 export type * from "./generated/types.gen.ts";
 export {
   allow,
@@ -13,15 +28,19 @@ export {
   raise,
   reject,
 } from "./guardrails.ts";
+export type { Journal, JournalEntry } from "./journal.ts";
 export type { Message } from "./messages.ts";
 export type { AskPermission, PermissionDecision, PermissionRequest } from "./permissions.ts";
 export type { FromSchema, JsonSchema } from "./schemas/json-schema.ts";
-export type { StandardSchema } from "./schemas/standard-schema.ts";
+export type { SchemaIssue, StandardSchema } from "./schemas/standard-schema.ts";
 export type { SchemaInput, SchemaOutput, ToolSchema } from "./schemas/tool-schema.ts";
+export { type ServedCallEvent, type ServeToolsOptions, serveTools, type ToolServing } from "./serve-tools.ts";
 export { type ChangesOptions, type RequestOptions, SessionHandle } from "./session-handle.ts";
 export type { SessionOptions } from "./session-request.ts";
-export type { DefaultAnswer, SessionResult, SessionUsage, TokenUsage } from "./session-result.ts";
+export type { AnswerOf, DefaultAnswer, SessionResult, SessionUsage, TokenUsage } from "./session-result.ts";
+export type { SessionStream, StreamItem, StreamSessionOptions } from "./session-stream.ts";
 export type { TandemClientOptions } from "./settings.ts";
+export type { StreamDelta } from "./stream-deltas.ts";
 export {
   type EnabledContext,
   type Tool,
@@ -30,6 +49,7 @@ export {
   type ToolSettings,
   tool,
 } from "./tool.ts";
+export type { ToolCallStatus, ToolCallSummary } from "./tool-calls.ts";
 export type { ToolSource } from "./tool-definitions.ts";
 export type { ToolImage } from "./tool-images.ts";
 export type { ToolResult, ToolReturn } from "./tool-result.ts";
@@ -42,4 +62,4 @@ export {
   type ToolsetFunction,
   toolset,
 } from "./toolset.ts";
-export type { WaitOptions } from "./wait-for-session.ts";
+export type { WaitOptions } from "./wait-options.ts";

@@ -2,6 +2,7 @@
 import type {
   AgentEvent,
   ErrorRecord,
+  PendingApproval,
   SessionEvent,
   ToolRequest,
   ToolResultRecord,
@@ -27,15 +28,30 @@ export function pendingAfter(pending: readonly ToolRequest[], event: SessionEven
   }
 }
 
+/** The calls that wait for an approval after an event, by the same rules. */
+export function approvalsAfter(
+  approvals: readonly PendingApproval[],
+  event: SessionEvent,
+): readonly PendingApproval[] {
+  switch (event.type) {
+    case "ActiveStateChangeEvent":
+      return event.data.pending_approvals ?? [];
+    case "ToolApprovalEvent":
+      return without(approvals, event.data.tool_req);
+    default:
+      return pendingAfter(approvals, event) as PendingApproval[];
+  }
+}
+
 function isResult(data: AgentEvent["data"]): data is ToolResultRecord | ErrorRecord {
   return data.kind === "tool_result" || data.kind === "error_event";
 }
 
 /** An error may be about no call at all. */
-function without(
-  pending: readonly ToolRequest[],
+function without<Call extends ToolRequest>(
+  pending: readonly Call[],
   settled: ToolRequest | null | undefined,
-): readonly ToolRequest[] {
+): readonly Call[] {
   if (!settled) return pending;
   const key = toCallKey(settled);
   return pending.filter((call) => toCallKey(call) !== key);

@@ -2,7 +2,7 @@
 import { pause, withAbortScope } from "./abort-scope.ts";
 import { isOutage } from "./errors.ts";
 import type { TandemApi } from "./generated/sdk.gen.ts";
-import type { SessionChanges } from "./generated/types.gen.ts";
+import type { SessionChanges, SessionEvent } from "./generated/types.gen.ts";
 import { retryDelayMs } from "./retry.ts";
 import { isSettled } from "./session-result.ts";
 
@@ -10,6 +10,15 @@ import { isSettled } from "./session-result.ts";
 const pollsPerStatusCheck = 6;
 /** An empty poll that came back sooner than this did not wait. */
 const shortestPollMs = 500;
+
+/** What a reader gives: events that are new, in order, and the state when the reader is up to date. */
+export interface News {
+  events: readonly SessionEvent[];
+  /** The number of events of the session up to here. */
+  nextIndex: number;
+  /** Null while there is more to read: then the state is later than the events, and not to be acted on. */
+  state: SessionChanges | null;
+}
 
 /** Where and how to read. */
 export interface ReadOptions {
@@ -27,13 +36,13 @@ export interface ReadOptions {
  *
  * @throws {TandemError} when the server refuses, or stays out of reach
  */
-export async function* readChanges(options: ReadOptions): AsyncGenerator<SessionChanges, never> {
+export async function* readChanges(options: ReadOptions): AsyncGenerator<News, never> {
   let cursor = options.fromIndex;
   for (let emptyPolls = 0, hastyPolls = 0; ; ) {
     const startedAt = performance.now();
     const { changes, error } = await poll(options, cursor);
     const tookMs = performance.now() - startedAt;
-    let news = isNews(changes) ? changes : null;
+    let news = changes && isNews(changes) ? toNews(changes, cursor) : null;
     if (!news) {
       emptyPolls += 1;
       if (emptyPolls % pollsPerStatusCheck === 0) news = await readEnd(options, cursor);
@@ -42,7 +51,7 @@ export async function* readChanges(options: ReadOptions): AsyncGenerator<Session
     if (news) {
       emptyPolls = 0;
       hastyPolls = 0;
-      cursor = news.next_index ?? cursor + news.new_events.length;
+      cursor = news.nextIndex;
       yield news;
       continue;
     }
@@ -52,8 +61,16 @@ export async function* readChanges(options: ReadOptions): AsyncGenerator<Session
   }
 }
 
-function isNews(changes: SessionChanges | null): boolean {
-  return changes !== null && (changes.new_events.length > 0 || isSettled(changes.status));
+function isNews({ new_events, status }: SessionChanges): boolean {
+  return new_events.length > 0 || isSettled(status);
+}
+
+/** What is new in a reply. Null for one that is not of this cursor: a proxy may answer with an earlier reply. */
+function toNews(changes: SessionChanges, cursor: number): News | null {
+  const { new_events, has_more, next_index: nextIndex = cursor + new_events.length } = changes;
+  const known = cursor - (nextIndex - new_events.length);
+  if (known < 0 || nextIndex < cursor) return null;
+  return { events: new_events.slice(known), nextIndex, state: has_more ? null : changes };
 }
 
 /** True for an empty poll that came back clearly before its time. One that was not to wait at all is always one. */
@@ -79,7 +96,7 @@ async function poll(
 }
 
 /** {@link readEnd}, but null too when the server is out of reach: one that goes down first cuts its polls short. */
-async function tryToReadEnd(options: ReadOptions, cursor: number): Promise<SessionChanges | null> {
+export async function tryToReadEnd(options: ReadOptions, cursor: number): Promise<News | null> {
   try {
     return await readEnd(options, cursor);
   } catch (error) {
@@ -92,14 +109,15 @@ async function tryToReadEnd(options: ReadOptions, cursor: number): Promise<Sessi
  * The news of a session that has settled without a poll that said so; null while it goes on. It may have settled after
  * the last poll, so its events come first; the state alone is asked for when there are none, or none can be had.
  */
-async function readEnd(options: ReadOptions, cursor: number): Promise<SessionChanges | null> {
+async function readEnd(options: ReadOptions, cursor: number): Promise<News | null> {
   const { api, sessionId, signal: waitSignal } = options;
   const path = { id: sessionId };
   const { status } = await withAbortScope(waitSignal, (signal) => api.getSessionStatus({ path, signal }));
   if (!isSettled(status)) return null;
   const { changes } = await poll({ ...options, waitForSeconds: 0 }, cursor);
-  if (isNews(changes)) return changes;
+  const news = changes && isNews(changes) ? toNews(changes, cursor) : null;
+  if (news) return news;
   const query = { include_events: false };
   const state = await withAbortScope(waitSignal, (signal) => api.getSessionChanges({ path, query, signal }));
-  return state ? { ...state, new_events: [], next_index: cursor } : null;
+  return state ? { events: [], nextIndex: cursor, state } : null;
 }

@@ -11,13 +11,12 @@ const repeatableMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 
 /**
  * True when the same request may be sent again after this error: always after 408 and 429, since nothing was admitted;
- * after a 5xx or a broken connection only where a repeat is harmless. A repeated tool result is: it gets a receipt. So
- * is what has an Idempotency-Key.
+ * after a 5xx or a broken connection only where a repeat is harmless; never after 409. A repeated tool result is
+ * harmless, since it gets a receipt, and so is what has an Idempotency-Key.
  */
 export function isRepeatable(request: Pick<Request, "method" | "url" | "headers">, error: unknown): boolean {
   const status = error instanceof APIError ? error.status : null;
   if (status === 408 || status === 429) return true;
-  if (error instanceof APIError && error.code === "idempotency_in_flight") return true;
   if (repeatableMethods.has(request.method)) {
     return status === null
       ? error instanceof ConnectionError || error instanceof TimeoutError
@@ -27,11 +26,12 @@ export function isRepeatable(request: Pick<Request, "method" | "url" | "headers"
   return request.method === "POST" && isHarmless && isOutage(error);
 }
 
-/** How long to wait before the next attempt, in ms: what the server asked for, else doubling from 0.5 s to 8 s. */
+/**
+ * How long to wait before the next attempt, in ms: what the server asked for, else anything up to a bound that doubles
+ * from 0.5 s to 8 s, so that many clients of one restarted server do not come back as one.
+ */
 export function retryDelayMs(failures: number, error: unknown): number {
   const retryAfter = error instanceof APIError ? error.retryAfter : null;
   if (retryAfter !== null) return Math.min(retryAfter * 1_000, longestRetryAfterMs);
-  const backoffMs = Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
-  // Between half and all of it, so that many clients of one restarted server do not come back as one.
-  return backoffMs * (0.5 + Math.random() / 2);
+  return Math.random() * Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
 }

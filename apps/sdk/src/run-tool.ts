@@ -11,17 +11,20 @@ import type { Tool, ToolContext } from "./tool.ts";
 export async function runTool(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
   const { timeoutMs, onTimeout } = tool;
   context.signal.throwIfAborted();
-  const scope = openAbortScope({
-    parent: context.signal,
+  const scope = openAbortScope({ parent: context.signal });
+  // Only its own time ends a call here: one that goes on after its abort may still come to a result, which counts.
+  const clock = openAbortScope({
     // A call that must not be late is the server's to end: it ends the session.
     timeoutMs: onTimeout === "fail" ? undefined : timeoutMs,
     timeoutError: () => new Error(`The tool took longer than ${timeoutMs} ms`),
   });
+  clock.signal.addEventListener("abort", () => scope.abort(clock.signal.reason));
   try {
     const inner = { ...context, signal: scope.signal };
-    const value = await untilAborted(tool.fn(args, inner), scope.signal);
+    const value = await untilAborted(tool.fn(args, inner), clock.signal);
     return isAsyncIterable(value) ? await readToEnd(value[Symbol.asyncIterator](), inner) : value;
   } finally {
+    clock.release();
     scope.release();
   }
 }

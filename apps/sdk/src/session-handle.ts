@@ -1,10 +1,12 @@
 // One session, as an object.
-import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { Session, SessionChanges, SessionEvent, SessionStatus } from "./generated/types.gen.ts";
 import { type Message, toMessageBody } from "./messages.ts";
-import type { DefaultAnswer, SessionResult } from "./session-result.ts";
-import type { ToolSource } from "./tool-definitions.ts";
-import { type WaitOptions, type WaitState, waitForSession } from "./wait-for-session.ts";
+import type { ToolSchema } from "./schemas/tool-schema.ts";
+import type { AnswerOf, DefaultAnswer, SessionResult } from "./session-result.ts";
+import type { SessionSource } from "./session-source.ts";
+import { SessionStream, type StreamSessionOptions } from "./session-stream.ts";
+import { type ReadingOptions, type WaitState, waitForSession } from "./wait-for-session.ts";
+import type { WaitOptions } from "./wait-options.ts";
 
 /** Options of a single request. */
 export interface RequestOptions {
@@ -24,6 +26,9 @@ export interface ChangesOptions extends RequestOptions {
   waitForSeconds?: number | undefined;
 }
 
+/** What the waits of a handle begin with: what its session was started with. */
+export type SessionDefaults = Pick<WaitOptions, "tools" | "context" | "answerSchema">;
+
 /**
  * A session. Got from `client.startSession()` or `client.session(id)`.
  *
@@ -33,34 +38,34 @@ export interface ChangesOptions extends RequestOptions {
  * await session.sendMessage("And in French?");
  * console.log((await session.waitForCompletion()).answer);
  */
-export class SessionHandle {
+export class SessionHandle<Answer = DefaultAnswer> {
   /** The session's id. */
   readonly id: string;
-  readonly #api: TandemApi;
-  readonly #tools: readonly ToolSource[];
-  readonly #state: WaitState = { cursor: 0, results: new Map() };
+  readonly #source: SessionSource;
+  readonly #defaults: SessionDefaults;
+  readonly #state: WaitState = { cursor: 0 };
 
   /** Use `client.session(id)`. */
-  constructor(id: string, source: { api: TandemApi; tools?: readonly ToolSource[] }) {
+  constructor(id: string, source: SessionSource, defaults: SessionDefaults = {}) {
     this.id = id;
-    this.#api = source.api;
-    this.#tools = source.tools ?? [];
+    this.#source = source;
+    this.#defaults = defaults;
   }
 
   /** The session with its request. */
   get(options: RequestOptions = {}): Promise<Session> {
-    return this.#api.getSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    return this.#source.api.getSession({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /** The state alone. */
   status(options: RequestOptions = {}): Promise<SessionStatus> {
-    return this.#api.getSessionStatus({ path: { id: this.id }, ...toFetchOptions(options) });
+    return this.#source.api.getSessionStatus({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /** One poll: the state with the events from `fromIndex` on; null when there is nothing new. */
   async changes(options: ChangesOptions = {}): Promise<SessionChanges | null> {
     const { fromIndex = 0, limit = null, includeEvents = true, waitForSeconds = 0 } = options;
-    const changes = await this.#api.getSessionChanges({
+    const changes = await this.#source.api.getSessionChanges({
       path: { id: this.id },
       query: {
         from_index: fromIndex,
@@ -90,41 +95,85 @@ export class SessionHandle {
    */
   async sendMessage(messages: Message | readonly Message[], options: RequestOptions = {}): Promise<void> {
     const body = toMessageBody(messages);
-    await this.#api.sendMessage({ path: { id: this.id }, body, ...toFetchOptions(options) });
+    await this.#source.api.sendMessage({ path: { id: this.id }, body, ...toFetchOptions(options) });
   }
 
   /** Pauses the session: at once, or when the step that runs is through. */
   async pause(options: RequestOptions = {}): Promise<void> {
-    await this.#api.pauseSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.pauseSession({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /** Resumes a paused session. */
   async resume(options: RequestOptions = {}): Promise<void> {
-    await this.#api.resumeSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.resumeSession({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /** Asks for an answer now: pending calls are withdrawn, and the next step has no tools. */
   async forceAnswer(options: RequestOptions = {}): Promise<void> {
-    await this.#api.forceAnswer({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.forceAnswer({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /** Cancels the session. Cancelling again changes nothing. */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    await this.#api.cancelSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.cancelSession({ path: { id: this.id }, ...toFetchOptions(options) });
   }
 
   /**
    * Waits until the turn is over, and runs the calls for this side. It can join a session midway, and after a wait that
    * ended early it can be called again. A turn that is over already gives its result at once.
    *
-   * `tools` defaults to those given to `startSession`.
+   * `tools`, `context` and `answerSchema` default to those given to `startSession`. A call is run once, however many waits
+   * this client has for the session, and its result is posted until it has arrived.
    *
    * @throws {TimeoutError} after `timeoutMs`; the session goes on
+   * @throws {PermissionRequiredError} when the session waits for an approval, and nobody here decides
+   * @throws {GuardrailError} when a guardrail ends the run; the session is cancelled
+   * @throws {AnswerValidationError} when the answer does not fit `answerSchema`
+   * @throws {SessionFailedError} with `throwOnFailure`, when the session does not come to a good end
    */
-  waitForCompletion<Answer = DefaultAnswer>(options: WaitOptions = {}): Promise<SessionResult<Answer>> {
-    return waitForSession(
-      { api: this.#api, sessionId: this.id, state: this.#state },
-      { ...options, tools: options.tools ?? this.#tools },
+  waitForCompletion<const Schema extends ToolSchema>(
+    options: WaitOptions & { answerSchema: Schema },
+  ): Promise<SessionResult<AnswerOf<Schema>>>;
+  /** The same, with the type of the answer named, or that of the handle. */
+  waitForCompletion<A = Answer>(options?: WaitOptions): Promise<SessionResult<A>>;
+  waitForCompletion(options: WaitOptions = {}): Promise<SessionResult<unknown>> {
+    return this.wait(options);
+  }
+
+  /**
+   * Waits in the same way, and gives every event and the model's text as they come. The session's events come from the
+   * turn's beginning; text of a request that is under way, too. Where the server, or a proxy, does not stream, events come
+   * by polls, and text does not.
+   *
+   * @example
+   * const stream = session.stream();
+   * for await (const item of stream) if (item.type === "delta") process.stdout.write(item.text);
+   * console.log((await stream.result).answer);
+   */
+  stream<const Schema extends ToolSchema>(
+    options: StreamSessionOptions & { answerSchema: Schema },
+  ): SessionStream<AnswerOf<Schema>>;
+  /** The same, with the type of the answer named, or that of the handle. */
+  stream<A = Answer>(options?: StreamSessionOptions): SessionStream<A>;
+  stream(options: StreamSessionOptions = {}): SessionStream<unknown> {
+    return new SessionStream<unknown>({
+      options,
+      session: Promise.resolve(this),
+      wait: (session, options) => session.wait(options),
+    });
+  }
+
+  /** @internal What `waitForCompletion` and `stream` are made of. */
+  wait<A>(options: ReadingOptions): Promise<SessionResult<A>> {
+    const { tools, context, answerSchema } = this.#defaults;
+    return waitForSession<A>(
+      { source: this.#source, sessionId: this.id, state: this.#state },
+      {
+        ...options,
+        tools: options.tools ?? tools,
+        context: options.context ?? context,
+        answerSchema: options.answerSchema ?? answerSchema,
+      },
     );
   }
 }

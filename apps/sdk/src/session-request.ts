@@ -1,8 +1,9 @@
 // From the options of a session to the body that creates it.
+import { toAnswerFormat } from "./answer-schema.ts";
 import { TandemError } from "./errors.ts";
 import type { Agent, SessionRequest } from "./generated/types.gen.ts";
 import { isList, type Message, toUserMessage } from "./messages.ts";
-import type { JsonSchema } from "./schemas/json-schema.ts";
+import type { ToolSchema } from "./schemas/tool-schema.ts";
 import { isEnabled, type ToolSource, toDefinition, toTools } from "./tool-definitions.ts";
 
 /** What a session is made of. Only `agent` is required. */
@@ -15,8 +16,11 @@ export interface SessionOptions {
   tools?: readonly ToolSource[] | undefined;
   /** A value of yours that tools, guardrails and `enabled` get as `context`. It stays in this process. */
   context?: unknown;
-  /** JSON Schema that the answer must fit; the answer is then data, not text. */
-  answerSchema?: JsonSchema | undefined;
+  /**
+   * What the answer must fit: a JSON Schema, or a schema of Zod or another Standard Schema library; its top level is an
+   * object. The answer is then data of that type, not text.
+   */
+  answerSchema?: ToolSchema | undefined;
   /** After so many steps one last step without tools must answer. Default: no bound. */
   maxSteps?: number | undefined;
   /**
@@ -50,6 +54,8 @@ export interface SessionOptions {
   ephemeral?: boolean | undefined;
   /** `host` asks for no approvals: your handlers decide. Default: the agent's setting, or `ask`. */
   permissions?: "ask" | "host" | undefined;
+  /** Has the text of every step told while it is made, from the first. Default: the agent's setting, or false. */
+  stream?: boolean | undefined;
   /** How long a call may wait for its result, in seconds; null for ever. Default: the agent's setting, or for ever. */
   toolTimeoutS?: number | null | undefined;
   /** How long a call may wait for its approval, in seconds; null for ever. Default: the agent's setting, or for ever. */
@@ -76,7 +82,10 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     setOverride(overrides, "agent.tools", { value: tools.map(toDefinition), option: "tools" });
   }
   if (answerSchema && typeof options.agent === "string") {
-    setOverride(overrides, "agent.answer_format", { value: withTitle(answerSchema), option: "answerSchema" });
+    setOverride(overrides, "agent.answer_format", {
+      value: toAnswerFormat(answerSchema),
+      option: "answerSchema",
+    });
   }
   return withoutUndefined({
     agent: withAnswerFormat(options.agent, answerSchema),
@@ -97,6 +106,7 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
     tool_choice: options.toolChoice,
     ephemeral: options.ephemeral,
     permissions: options.permissions,
+    stream: options.stream,
     tool_timeout_s: options.toolTimeoutS,
     approval_timeout_s: options.approvalTimeoutS,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
@@ -112,16 +122,12 @@ function setOverride(
   overrides[path] = value;
 }
 
-function withAnswerFormat(agent: string | Agent, schema: JsonSchema | undefined): string | Agent {
+function withAnswerFormat(agent: string | Agent, schema: ToolSchema | undefined): string | Agent {
   if (typeof agent === "string" || !schema) return agent;
   if (agent.answer_format) {
     throw new TandemError("Give either `answerSchema` or the agent's `answer_format`, not both");
   }
-  return { ...agent, answer_format: withTitle(schema) };
-}
-
-function withTitle(schema: JsonSchema): JsonSchema {
-  return { title: "Answer", ...schema };
+  return { ...agent, answer_format: toAnswerFormat(schema) };
 }
 
 function withoutUndefined(fields: { [Key in keyof SessionRequest]: SessionRequest[Key] | undefined }) {

@@ -7,6 +7,9 @@ import type {
   SessionEvent,
   TrajectoryStatus,
 } from "./generated/types.gen.ts";
+import type { GuardrailResult } from "./guardrails.ts";
+import type { SchemaOutput } from "./schemas/tool-schema.ts";
+import { type ToolCallSummary, toToolCalls } from "./tool-calls.ts";
 
 /** An answer without a schema is text; with one it is data. */
 export type DefaultAnswer = string | { [key: string]: unknown };
@@ -27,8 +30,15 @@ export interface SessionResult<Answer = DefaultAnswer> {
   reason: EndReason | null;
   /** The events of this turn, in order; with a session that was joined by its id, of all turns before as well. */
   events: SessionEvent[];
+  /** The calls of those events, in the order in which the model made them. */
+  toolCalls: ToolCallSummary[];
+  /** What the guardrails of tools that ran here said, in order. */
+  guardrailResults: GuardrailResult[];
   usage: SessionUsage;
 }
+
+/** The type of the answer that fits a schema. */
+export type AnswerOf<Schema> = unknown extends SchemaOutput<Schema> ? DefaultAnswer : SchemaOutput<Schema>;
 
 /** What a session has used so far, earlier turns included. */
 export interface SessionUsage extends TokenUsage {
@@ -58,12 +68,22 @@ export function isSettled(status: TrajectoryStatus): boolean {
   return settledStatuses.has(status);
 }
 
-/** The result of a turn, from the last state read and the events of the turn. */
+/** True for an end that is as it should be. */
+export function isGood({ status }: SessionResult<unknown>): boolean {
+  return status === "completed" || status === "idle";
+}
+
+/** The result of a turn, from the last state read, the events of the turn, and what ran here. */
 export function toResult<Answer>(
-  sessionId: string,
   changes: SessionChanges,
-  events: SessionEvent[],
+  turn: {
+    sessionId: string;
+    events: SessionEvent[];
+    guardrailResults: GuardrailResult[];
+    durationsMs: ReadonlyMap<string, number>;
+  },
 ): SessionResult<Answer> {
+  const { sessionId, events, guardrailResults, durationsMs } = turn;
   return {
     sessionId,
     status: changes.status,
@@ -73,6 +93,8 @@ export function toResult<Answer>(
     errorCode: changes.error_code ?? null,
     reason: changes.reason ?? null,
     events,
+    toolCalls: toToolCalls(events, durationsMs),
+    guardrailResults,
     usage: toUsage(changes),
   };
 }

@@ -1,5 +1,6 @@
 // What a client is told, with what it takes from the environment and its defaults.
 import { TandemError } from "./errors.ts";
+import type { Journal } from "./journal.ts";
 
 const defaultBaseUrl = "http://127.0.0.1:3000";
 const defaultTimeoutMs = 60_000;
@@ -19,6 +20,11 @@ export interface TandemClientOptions {
   maxRetries?: number | undefined;
   /** Sent with every request. With an `authorization` header no API key is needed. */
   headers?: Record<string, string> | undefined;
+  /**
+   * Remembers calls beyond the end of this process, so that the next one does not run them twice: `fileJournal` of
+   * `@tandem/sdk/node`, or a store of yours. Default: none.
+   */
+  journal?: Journal | undefined;
 }
 
 /** The options with every gap filled. */
@@ -29,6 +35,7 @@ export interface Settings {
   timeoutMs: number;
   maxRetries: number;
   headers: Record<string, string>;
+  journal: Journal | null;
 }
 
 /**
@@ -51,6 +58,7 @@ export function toSettings(options: TandemClientOptions): Settings {
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     maxRetries: options.maxRetries ?? defaultMaxRetries,
     headers,
+    journal: options.journal ?? null,
   };
 }
 

@@ -1,133 +1,189 @@
-// The calls that run in this process during one wait: each is run once, and its result is posted until it has arrived.
-import { type AbortScope, openAbortScope, pause, untilAborted, withAbortScope } from "./abort-scope.ts";
-import { callTool, type PostedResult } from "./call-tool.ts";
-import { isOutage } from "./errors.ts";
+// The calls of one session that run in this process. All waits of a client for the session share them: each call is run
+// once, and its result is posted until it has arrived.
+import { type AbortScope, openAbortScope, untilAborted } from "./abort-scope.ts";
+import { type CallOutcome, callTool, type PostedResult, toErrorEntry } from "./call-tool.ts";
+import { DeliverResults } from "./deliver-results.ts";
+import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { ToolRequest } from "./generated/types.gen.ts";
+import { CallRecord, type Journal, mayRunAgain, toUnknownOutcome } from "./journal.ts";
 import { toCallKey } from "./pending-calls.ts";
-import { type PostBody, postResults } from "./post-results.ts";
-import { retryDelayMs } from "./retry.ts";
-import type { Tool } from "./tool.ts";
+import type { RunEnvironment } from "./run-environment.ts";
+import { createProgress } from "./send-progress.ts";
 
-/** How long a finished call waits for those that still run, so that they are posted together. */
-const siblingWaitMs = 1_000;
-/** After so many failed posts in a row the wait ends with the last failure. */
-const maxPostFailures = 8;
-
-/** What {@link ToolRuns} needs. */
-export interface ToolRunsOptions {
-  sessionId: string;
-  tools: readonly Tool[];
-  /** Results that the server does not have yet, by call. What a closed wait leaves here, the next one posts. */
-  results: Map<string, PostedResult>;
-  post: (body: Parameters<PostBody>[0], signal: AbortSignal) => Promise<unknown>;
-  /** When it is aborted, so are all handlers. */
-  signal: AbortSignal;
-  /** Called when results cannot be delivered. */
-  onFailure: (error: unknown) => void;
+/** A handler that has been started. */
+interface Run {
+  readonly scope: AbortScope;
+  /** Resolves when the handler is through; never rejects. */
+  readonly work: Promise<void>;
+  /** The server waits no longer for the call. */
+  isWithdrawn: boolean;
 }
 
-/** Runs pending calls in parallel and delivers what they return. `close` aborts those that still run. */
+/** Owned by the client, which keeps it while there is something to keep. */
 export class ToolRuns {
-  readonly #options: ToolRunsOptions;
-  readonly #scope: AbortScope;
-  readonly #started = new Set<string>();
-  readonly #running = new Map<string, { scope: AbortScope; done: Promise<void> }>();
-  /** The keys of the latest list, in its order. */
-  #order: string[] = [];
-  #isDelivering = false;
+  readonly #sessionId: string;
+  readonly #api: TandemApi;
+  readonly #journal: Journal | null;
+  readonly #waits = new Set<RunEnvironment>();
+  readonly #runs = new Map<string, Run>();
+  /** Handlers that were aborted with the last wait, and came to no result: whether they took effect is unknown. */
+  readonly #unknown = new Set<string>();
+  readonly #delivery: DeliverResults;
+  #nextIndex = 0;
 
-  constructor(options: ToolRunsOptions) {
-    this.#options = options;
-    this.#scope = openAbortScope({ parent: options.signal });
-  }
-
-  /** Takes over the latest list of pending calls: withdraws what is gone, and runs what is new if `mayStart`. */
-  follow(pending: readonly ToolRequest[], { mayStart }: { mayStart: boolean }): void {
-    const { results } = this.#options;
-    const calls = new Map(pending.map((call) => [toCallKey(call), call]));
-    this.#order = [...calls.keys()];
-    for (const [key, { scope }] of this.#running) if (!calls.has(key)) scope.abort();
-    for (const key of results.keys()) if (!calls.has(key)) results.delete(key);
-    if (!mayStart) return;
-    for (const [key, call] of calls) {
-      if (!this.#started.has(key) && !results.has(key)) this.#start(key, call);
-    }
-    this.#deliver();
-  }
-
-  /** Aborts the handlers that still run, and stops posting. */
-  close(): void {
-    this.#scope.abort();
-    this.#scope.release();
-  }
-
-  #start(key: string, call: ToolRequest): void {
-    this.#started.add(key);
-    const scope = openAbortScope({ parent: this.#scope.signal });
-    this.#running.set(key, { scope, done: this.#run(key, call, scope) });
-  }
-
-  async #run(key: string, call: ToolRequest, scope: AbortScope): Promise<void> {
-    const { sessionId, tools, results } = this.#options;
-    const environment = {
-      sessionId,
-      callId: call.id ?? key,
-      signal: scope.signal,
-      context: undefined,
-      progress: async () => {},
-      askPermission: null,
-    };
-    // Nobody waits for a withdrawn call, so a handler that does not heed its signal is left to itself.
-    const outcome = await untilAborted(callTool(tools, call, environment), scope.signal).catch(() => null);
-    scope.release();
-    this.#running.delete(key);
-    if (outcome) results.set(key, outcome.posted);
-    this.#deliver();
-  }
-
-  #deliver(): void {
-    if (this.#isDelivering || this.#options.results.size === 0 || this.#scope.signal.aborted) return;
-    this.#isDelivering = true;
-    this.#postUntilEmpty().catch((error: unknown) => {
-      if (!this.#scope.signal.aborted) this.#options.onFailure(error);
+  constructor(sessionId: string, { api, journal }: { api: TandemApi; journal: Journal | null }) {
+    this.#sessionId = sessionId;
+    this.#api = api;
+    this.#journal = journal;
+    this.#delivery = new DeliverResults({
+      post: (body, signal) => api.submitToolResults({ path: { id: sessionId }, body, signal }),
+      siblings: () => [...this.#runs.values()].map(({ scope, work }) => untilAborted(work, scope.signal)),
+      onDelivered: (key) => void this.#record(key).forget(),
+      onFailure: (error) => {
+        for (const wait of this.#waits) wait.onFailure(error);
+      },
     });
   }
 
-  async #postUntilEmpty(): Promise<void> {
+  /** True while there is a wait. */
+  get isUsed(): boolean {
+    return this.#waits.size > 0;
+  }
+
+  /** True when nothing is lost without it. */
+  get isIdle(): boolean {
+    return this.#runs.size + this.#unknown.size + this.#delivery.results.size === 0;
+  }
+
+  /** A wait begins. */
+  join(wait: RunEnvironment): void {
+    this.#waits.add(wait);
+    this.#delivery.open();
+  }
+
+  /** A wait is over. With the last one the handlers that still run are aborted, and nothing is posted any more. */
+  leave(wait: RunEnvironment): void {
+    this.#waits.delete(wait);
+    if (this.#waits.size > 0) return;
+    for (const { scope } of this.#runs.values()) scope.abort();
+    this.#delivery.close();
+  }
+
+  /** Takes over a list of pending calls, unless a later one is known: withdraws what is gone, runs what is new. */
+  follow(
+    wait: RunEnvironment,
+    list: { pending: readonly ToolRequest[]; nextIndex: number; mayStart: boolean },
+  ): void {
+    if (list.nextIndex < this.#nextIndex) return;
+    this.#nextIndex = list.nextIndex;
+    const calls = new Map(list.pending.map((call) => [toCallKey(call), call]));
+    for (const [key, run] of this.#runs) if (!calls.has(key)) this.#withdraw(key, run);
+    for (const key of this.#unknown) if (!calls.has(key)) this.#forget(key);
+    for (const key of this.#delivery.follow([...calls.keys()])) this.#forget(key);
+    if (!list.mayStart) return;
+    for (const [key, call] of calls) if (!this.#delivery.has(key)) this.#start(wait, key, call);
+    this.#delivery.deliver();
+  }
+
+  #record(key: string): CallRecord {
+    return new CallRecord(this.#journal, `${this.#sessionId}/${key}`);
+  }
+
+  #withdraw(key: string, run: Run): void {
+    run.isWithdrawn = true;
+    run.scope.abort();
+    this.#runs.delete(key);
+    this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    this.#unknown.delete(key);
+    void this.#record(key).forget();
+  }
+
+  #start(wait: RunEnvironment, key: string, call: ToolRequest): void {
+    const tool = wait.findTool(call);
+    const earlier = this.#runs.get(key);
+    // A handler that did not heed its abort: an unsafe one is waited for, others are run again.
+    if (earlier && (!earlier.scope.signal.aborted || !mayRunAgain(tool))) return;
+    if (this.#unknown.delete(key) && !mayRunAgain(tool)) {
+      this.#keep(key, toUnknownOutcome(call));
+      return;
+    }
+    const scope = openAbortScope({});
+    const work = this.#run(wait, { key, call, scope }).catch((error) => {
+      if (!scope.signal.aborted) wait.onFailure(error);
+    });
+    const run: Run = { scope, isWithdrawn: false, work };
+    this.#runs.set(key, run);
+    void work.then(() => {
+      if (this.#runs.get(key) === run) this.#runs.delete(key);
+      this.#delivery.deliver();
+    });
+  }
+
+  /** What it throws is the journal's, or the reason why a call that waited for its slot was given up. */
+  async #run(
+    wait: RunEnvironment,
+    { key, call, scope }: { key: string; call: ToolRequest; scope: AbortScope },
+  ) {
+    const tool = wait.findTool(call);
+    const record = this.#record(key);
+    const release = await wait.slots.acquire(tool, scope.signal);
     try {
-      for (let failures = 0; this.#options.results.size > 0; ) {
-        await this.#waitForSiblings();
-        failures = (await this.#tryToPost(failures)) ? 0 : failures + 1;
-      }
+      const known = await record.read();
+      if (known?.state === "done") return this.#keep(key, known.result);
+      if (known && !mayRunAgain(tool)) return this.#keep(key, toUnknownOutcome(call));
+      scope.signal.throwIfAborted();
+      await record.start();
+      if (scope.signal.aborted) return void record.forget();
+      const startedAt = performance.now();
+      const outcome = await this.#call(wait, { key, call, signal: scope.signal });
+      wait.onOutcome(key, outcome, performance.now() - startedAt);
+      if (outcome.raised) this.#delivery.settle(key);
+      else await this.#finish(key, { outcome, scope, record });
     } finally {
-      // In the same breath as the last look at the results: one that comes now starts the next delivery.
-      this.#isDelivering = false;
+      release();
     }
   }
 
-  /** Posts what there is. False when it failed in a way that passes, after a pause. */
-  async #tryToPost(earlierFailures: number): Promise<boolean> {
-    const { signal } = this.#scope;
-    const { results, post } = this.#options;
-    const batch = [...results].sort(([a], [b]) => this.#order.indexOf(a) - this.#order.indexOf(b));
+  async #call(
+    wait: RunEnvironment,
+    { key, call, signal }: { key: string; call: ToolRequest; signal: AbortSignal },
+  ): Promise<CallOutcome> {
+    const callId = call.id ?? key;
+    const path = { id: this.#sessionId, call_id: callId };
     try {
-      await postResults(
-        (body) => withAbortScope(signal, (signal) => post(body, signal)),
-        batch.map(([, result]) => result),
-      );
+      return await callTool(wait.tools, call, {
+        sessionId: this.#sessionId,
+        callId,
+        signal,
+        context: wait.context,
+        progress: createProgress((progress) =>
+          this.#api.reportToolProgress({ path, body: { progress }, signal }),
+        ),
+        askPermission: wait.askPermission,
+      });
     } catch (error) {
-      if (signal.aborted || earlierFailures >= maxPostFailures || !isOutage(error)) throw error;
-      await pause(retryDelayMs(earlierFailures + 1, error), signal);
-      return false;
+      return { posted: toErrorEntry(call, String(error)), guardrailResults: [], raised: null };
     }
-    for (const [key] of batch) results.delete(key);
-    return true;
   }
 
-  async #waitForSiblings(): Promise<void> {
-    const scope = openAbortScope({ parent: this.#scope.signal, timeoutMs: siblingWaitMs });
-    const siblings = [...this.#running.values()].map(({ done }) => done);
-    await untilAborted(Promise.all(siblings), scope.signal).catch(() => {});
-    scope.release();
+  async #finish(
+    key: string,
+    { outcome, scope, record }: { outcome: CallOutcome; scope: AbortScope; record: CallRecord },
+  ) {
+    const { posted } = outcome;
+    const run = this.#runs.get(key);
+    if (run?.scope !== scope) return;
+    // An error after the abort says nothing about what was done before it.
+    if (scope.signal.aborted && posted.kind === "error_event") return void this.#unknown.add(key);
+    await record.finish(posted);
+    if (run.isWithdrawn) await record.forget();
+    else this.#keep(key, posted);
+  }
+
+  #keep(key: string, result: PostedResult): void {
+    this.#delivery.results.set(key, result);
   }
 }

@@ -1,37 +1,40 @@
 // One wait: read what happens, run what is asked for, until the session's turn is over.
 import { type AbortScope, openAbortScope, untilAborted } from "./abort-scope.ts";
-import type { PostedResult } from "./call-tool.ts";
-import { TimeoutError } from "./errors.ts";
-import type { TandemApi } from "./generated/sdk.gen.ts";
-import type { SessionEvent, ToolRequest } from "./generated/types.gen.ts";
-import { pendingAfter } from "./pending-calls.ts";
-import { readChanges } from "./read-changes.ts";
-import { isSettled, type SessionResult, toResult } from "./session-result.ts";
-import { type ToolSource, toTools } from "./tool-definitions.ts";
-import { ToolRuns } from "./tool-runs.ts";
+import { withParsedAnswer } from "./answer-schema.ts";
+import { Approvals } from "./approvals.ts";
+import { cancelQuietly } from "./cancel-session.ts";
+import { SessionFailedError, TimeoutError } from "./errors.ts";
+import type { PendingApproval, SessionEvent, ToolRequest } from "./generated/types.gen.ts";
+import { GuardrailError } from "./guardrails.ts";
+import { approvalsAfter, pendingAfter } from "./pending-calls.ts";
+import type { AskPermission } from "./permissions.ts";
+import { type News, readChanges } from "./read-changes.ts";
+import { readStream } from "./read-stream.ts";
+import { RunEnvironment } from "./run-environment.ts";
+import { isGood, isSettled, type SessionResult, toResult } from "./session-result.ts";
+import type { SessionSource } from "./session-source.ts";
+import type { StreamDelta } from "./stream-deltas.ts";
+import { toTools } from "./tool-definitions.ts";
+import type { WaitOptions } from "./wait-options.ts";
 
 const defaultWaitForSeconds = 20;
-
-/** How to wait. */
-export interface WaitOptions {
-  /** Tools to run here. An empty list runs none: the calls are left to another process. */
-  tools?: readonly ToolSource[] | undefined;
-  /** Called with each event, in order. A promise is awaited; what it throws ends the wait. */
-  onEvent?: ((event: SessionEvent) => void | Promise<void>) | undefined;
-  /** Ends the wait, and aborts the tools that run. The session goes on. */
-  signal?: AbortSignal | undefined;
-  /** How long to wait, in ms; then a {@link TimeoutError} is thrown, and the session goes on. Default: no bound. */
-  timeoutMs?: number | undefined;
-  /** How long one poll may take, in seconds, 0 to 25. Default: 20. */
-  waitForSeconds?: number | undefined;
-}
 
 /** What a wait takes over from the one before it, and leaves to the next. Owned by the session's handle. */
 export interface WaitState {
   /** The number of events before the turn that is waited for. */
   cursor: number;
-  /** Results that the server does not have yet, by call. */
-  results: Map<string, PostedResult>;
+}
+
+/** How to read, beside how to wait. */
+export interface ReadingOptions extends WaitOptions {
+  /** Reads the stream in place of polls, and is called with the model's text as it comes. */
+  onDelta?: (delta: StreamDelta) => void | Promise<void>;
+}
+
+interface Wait {
+  source: SessionSource;
+  sessionId: string;
+  state: WaitState;
 }
 
 /**
@@ -43,39 +46,23 @@ export interface WaitState {
  * @throws {TandemError} when the server refuses or stays out of reach; an aborted `signal` throws its reason
  */
 export async function waitForSession<Answer>(
-  source: { api: TandemApi; sessionId: string; state: WaitState },
-  options: WaitOptions,
+  wait: Wait,
+  options: ReadingOptions,
 ): Promise<SessionResult<Answer>> {
-  const { sessionId, state } = source;
-  const scope = openWait(sessionId, options);
-  const runs = startRuns(source, { tools: options.tools ?? [], scope });
-  const events: SessionEvent[] = [];
-  let pending: readonly ToolRequest[] = [];
-  const news = readChanges({
-    ...source,
-    fromIndex: state.cursor,
-    waitForSeconds: options.waitForSeconds ?? defaultWaitForSeconds,
-    signal: scope.signal,
-  });
+  const scope = openWait(wait.sessionId, options);
+  let result: SessionResult<Answer>;
   try {
-    for (;;) {
-      const { value: changes } = await news.next();
-      for (const event of changes.new_events) {
-        events.push(event);
-        pending = pendingAfter(pending, event);
-        await untilAborted(options.onEvent?.(event), scope.signal);
-      }
-      // The status is later than these events: the calls they list may be settled, and an end is not told yet.
-      if (changes.has_more) continue;
-      runs?.follow(pending, { mayStart: changes.status === "awaiting_tool_results" });
-      if (!isSettled(changes.status)) continue;
-      state.cursor = changes.next_index ?? state.cursor + events.length;
-      return toResult(sessionId, changes, events);
-    }
+    scope.signal.throwIfAborted();
+    result = await followTurn<Answer>(wait, { ...options, scope });
+  } catch (error) {
+    const isGivenUp = options.cancelOnAbort && options.signal?.aborted;
+    if (isGivenUp || error instanceof GuardrailError) await cancelQuietly(wait.source.api, wait.sessionId);
+    throw error;
   } finally {
-    runs?.close();
     scope.release();
   }
+  if (options.throwOnFailure && !isGood(result)) throw new SessionFailedError(result);
+  return isGood(result) ? withParsedAnswer(result, options.answerSchema) : result;
 }
 
 function openWait(sessionId: string, { signal, timeoutMs }: WaitOptions): AbortScope {
@@ -87,18 +74,82 @@ function openWait(sessionId: string, { signal, timeoutMs }: WaitOptions): AbortS
   });
 }
 
-/** Runs nothing without tools: a call may be meant for another process. */
-function startRuns(
-  { api, sessionId, state }: { api: TandemApi; sessionId: string; state: WaitState },
-  { tools, scope }: { tools: readonly ToolSource[]; scope: AbortScope },
-): ToolRuns | null {
-  if (tools.length === 0) return null;
-  return new ToolRuns({
-    sessionId,
-    tools: toTools(tools),
-    results: state.results,
-    post: (body, signal) => api.submitToolResults({ path: { id: sessionId }, body, signal }),
-    signal: scope.signal,
-    onFailure: scope.abort,
+async function followTurn<Answer>(
+  wait: Wait,
+  options: ReadingOptions & { scope: AbortScope },
+): Promise<SessionResult<Answer>> {
+  const { sessionId, state } = wait;
+  const { signal } = options.scope;
+  const { runs, environment, approvals, close } = openTurn(wait, options);
+  const events: SessionEvent[] = [];
+  let pending: readonly ToolRequest[] = [];
+  let undecided: readonly PendingApproval[] = [];
+  let isOver = false;
+  const reader = read(wait, options);
+  try {
+    while (true) {
+      const { value: news } = await reader.next();
+      if ("type" in news) {
+        await untilAborted(options.onDelta?.(news), signal);
+        continue;
+      }
+      for (const event of news.events) {
+        events.push(event);
+        pending = pendingAfter(pending, event);
+        undecided = approvalsAfter(undecided, event);
+        await untilAborted(options.onEvent?.(event), signal);
+      }
+      // The status is later than these events: the calls they list may be settled, and an end is not told yet.
+      if (!news.state) continue;
+      const { status } = news.state;
+      const { nextIndex } = news;
+      approvals.follow(undecided, { isAll: status === "awaiting_approval" });
+      runs?.follow(environment, { pending, nextIndex, mayStart: status === "awaiting_tool_results" });
+      if (!isSettled(status)) continue;
+      isOver = true;
+      state.cursor = nextIndex;
+      return toResult(news.state, { sessionId, events, ...environment });
+    }
+  } finally {
+    close({ isOver });
+    await reader.return(undefined as never);
+  }
+}
+
+function read(wait: Wait, options: ReadingOptions & { scope: AbortScope }) {
+  const { source, sessionId, state } = wait;
+  const { onDelta, waitForSeconds = defaultWaitForSeconds } = options;
+  const from = { api: source.api, sessionId, fromIndex: state.cursor, waitForSeconds };
+  const { signal } = options.scope;
+  const reader: AsyncGenerator<News | StreamDelta, never> = onDelta
+    ? readStream({ ...from, signal, openReply: source.openReply })
+    : readChanges({ ...from, signal });
+  return reader;
+}
+
+/** What the turn is run with. Nothing is run without tools: a call may be meant for another process. */
+function openTurn({ source, sessionId }: Wait, options: WaitOptions & { scope: AbortScope }) {
+  const { onPermissionRequest: handler, context, maxConcurrency, scope } = options;
+  const tools = toTools(options.tools ?? []);
+  const onFailure = (error: unknown) => scope.abort(error);
+  const environment = new RunEnvironment({
+    tools,
+    context,
+    maxConcurrency,
+    onFailure,
+    askPermission: typeof handler === "function" ? toAsync(handler) : null,
   });
+  const approvals = new Approvals({ sessionId, api: source.api, tools, handler, onFailure });
+  const runs = tools.length > 0 ? source.runs.use(sessionId) : null;
+  runs?.join(environment);
+  const close = ({ isOver }: { isOver: boolean }) => {
+    approvals.close();
+    runs?.leave(environment);
+    source.runs.release(sessionId, { isOver });
+  };
+  return { runs, environment, approvals, close };
+}
+
+function toAsync(handler: AskPermission) {
+  return async (...[request]: Parameters<AskPermission>) => handler(request);
 }

@@ -1,7 +1,11 @@
 // One step of a session: claim, model call, effects. Everything that can go wrong ends in a recorded outcome, in a
 // lost claim that writes nothing, or in a lease that lapses and is taken over.
 import { setTimeout as delay } from "node:timers/promises";
-import type { LanguageModelV3, LanguageModelV3GenerateResult } from "@ai-sdk/provider";
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3GenerateResult,
+} from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
@@ -24,6 +28,9 @@ import { type Effects, type History, toEffects } from "./agent/to-effects.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type KeptLease, watchLease } from "./lease.ts";
 import { listSecrets } from "./models/create-model.ts";
+import { streamReply } from "./models/stream-reply.ts";
+import { tellText } from "./streaming/tell-text.ts";
+import type { WatchedSessions } from "./streaming/watched-sessions.ts";
 import { type StepWatch, watchStep } from "./watch-step.ts";
 
 /** What a step runs with. */
@@ -32,6 +39,8 @@ export interface StepContext {
   config: WorkerConfig;
   /** Finds a model by its id. */
   modelOf: (id: string) => LanguageModelV3;
+  /** Who watches the text of model requests. */
+  watched: WatchedSessions;
   /** Names this worker in the claims it holds. */
   worker: string;
   /** Aborted when the process must end before the step is through. */
@@ -165,11 +174,12 @@ const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no 
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
 
 async function callModel(
-  { config, modelOf, watch }: WatchedContext,
+  context: WatchedContext,
   session: ClaimedStep["session"],
   history: History,
   abort: AbortSignal,
 ): Promise<LanguageModelV3GenerateResult> {
+  const { config, modelOf, watch } = context;
   const { agent, tools, runSteps } = session;
   const model = modelOf(agent.model ?? "");
   const lastStep = findLastStep(session);
@@ -179,10 +189,27 @@ async function callModel(
   const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
   try {
     watch.requestLeaves();
-    return await model.doGenerate({ prompt, ...offer, abortSignal: scope.signal });
+    const request = { prompt, ...offer, abortSignal: scope.signal };
+    const isWatched = agent.stream === true || context.watched.isWatched(session.id);
+    return await (isWatched ? tellReply(context, session, model, request) : model.doGenerate(request));
   } catch (error) {
     throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;
   } finally {
     scope.release();
+  }
+}
+
+/** Asks for the reply as a stream, and tells its text while it comes. */
+async function tellReply(
+  { engine, watched }: WatchedContext,
+  { id: sessionId, steps, fence }: ClaimedStep["session"],
+  model: LanguageModelV3,
+  request: LanguageModelV3CallOptions,
+): Promise<LanguageModelV3GenerateResult> {
+  const told = tellText({ wake: engine.wake, watched }, { sessionId, step: steps + 1, fence });
+  try {
+    return await streamReply(model, request, told.add);
+  } finally {
+    told.end();
   }
 }

@@ -7,6 +7,7 @@ import type { Engine } from "@tandem/engine/engine";
 import type { WorkerConfig } from "./config.ts";
 import { createModels } from "./models/create-model.ts";
 import { runStep } from "./run-step.ts";
+import { createWatchedSessions } from "./streaming/watched-sessions.ts";
 import { startSweeper } from "./sweeper.ts";
 
 /** A worker that takes steps. */
@@ -28,7 +29,8 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
   setMaxListeners(0, stopping.signal);
   const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
   const modelOf = createModels(config.models);
-  const context = { engine, config, modelOf, worker, stopping: stopping.signal };
+  const watched = createWatchedSessions(engine.wake);
+  const context = { engine, config, modelOf, watched, worker, stopping: stopping.signal };
   const consumer = engine.queue.consume(
     ({ kind, sessionId }) =>
       kind === "timer" ? expireSession(engine, sessionId) : runStep(context, sessionId),
@@ -48,6 +50,7 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
         );
       });
       clearTimeout(grace);
+      watched.close();
       await swept;
     },
   };

@@ -1,6 +1,7 @@
 // Bearer keys and session tokens: every route needs one unless it says otherwise.
 import { TandemError } from "@tandem/engine/domain/errors";
 import { isSessionToken } from "@tandem/engine/domain/session-tokens";
+import type { FastifyRequest } from "fastify";
 import type { ApiContext, App } from "../context.ts";
 
 /** Checks the key or token of every request to the routes of this scope, before its body is read. */
@@ -9,7 +10,7 @@ export function requireApiKey(app: App, { knownKeys }: ApiContext): void {
   app.addHook("onRequest", async (request) => {
     const { auth, adminOnly } = request.routeOptions.config;
     if (auth === "none") return;
-    const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+    const key = readCredential(request);
     if (key === undefined) {
       throw new TandemError(
         "unauthorized",
@@ -24,4 +25,9 @@ export function requireApiKey(app: App, { knownKeys }: ApiContext): void {
     }
     request.principal = principal;
   });
+}
+
+/** The key or token that a request brings. */
+export function readCredential({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
 }

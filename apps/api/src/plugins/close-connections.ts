@@ -9,7 +9,7 @@ const LOOK_MS = 50;
 const GRACE_MS = 5_000;
 
 /** Adds what happens when the application closes. */
-export function closeConnections(app: App, { waiters }: ApiContext): void {
+export function closeConnections(app: App, { waiters, feeds }: ApiContext): void {
   let isClosing = false;
   const sockets = new Set<Socket>();
   app.server.on("connection", (socket: Socket) => {
@@ -24,6 +24,7 @@ export function closeConnections(app: App, { waiters }: ApiContext): void {
   app.addHook("preClose", async () => {
     isClosing = true;
     waiters.shutdown();
+    feeds.shutdown();
     // A connection whose reply is under way is not idle yet when the server closes, and would be kept alive.
     const timer = setInterval(closeIdle, LOOK_MS);
     // Some never become idle: those that stopped in the middle of a request.

@@ -4,8 +4,11 @@ import { readTraceparent } from "@tandem/engine/telemetry/spans";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ApiContext, App } from "../context.ts";
 
-/** The route that waits: how long it does says nothing of how fast the server is. */
-const POLL_ROUTE = "/api/v2/sessions/:id/changes";
+/** The routes that wait: how long they do says nothing of how fast the server is. */
+const POLL_ROUTES: ReadonlySet<string> = new Set(["/api/v2/sessions/:id/changes", "/api/v2/tool_calls"]);
+
+/** The route whose good replies last: they are counted while they are open, and when they end. */
+const STREAM_ROUTE = "/api/v2/sessions/:id/stream";
 
 /** Where sessions are; what is below them has their id. */
 const SESSIONS_ROUTE = "/api/v2/sessions";
@@ -18,7 +21,8 @@ export function observeRequests(app: App, { engine }: ApiContext): void {
     const { url: route = "none" } = request.routeOptions;
     const status = reply.statusCode;
     const seconds = reply.elapsedTime / 1_000;
-    if (route === POLL_ROUTE && isPatient(request)) metrics.polls.observe({ status }, seconds);
+    if (route === STREAM_ROUTE && status === 200 && request.method === "GET") return done();
+    if (POLL_ROUTES.has(route) && isPatient(request)) metrics.polls.observe({ status }, seconds);
     else metrics.http.observe({ method: route === "none" ? "any" : request.method, route, status }, seconds);
     if (tracer.isOn) traceRequest(request, reply, route);
     done();

@@ -39,6 +39,13 @@ export const agentSettings = {
         "the caller's handler, and no approval is asked.",
     }),
   ),
+  stream: Type.Optional(
+    nullable(Type.Boolean(), {
+      description:
+        "Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. " +
+        "Without it a request is one when somebody reads the stream as its step begins. Default false.",
+    }),
+  ),
   tool_timeout_s: Type.Optional(
     nullable(timeoutS(), {
       description:

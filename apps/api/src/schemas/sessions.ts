@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { END_REASONS, SESSION_ERROR_CODES } from "@tandem/engine/domain/session-end";
 import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
 import { toWaitingOn, WAITS, type WaitingOn as WaitingOnValue } from "@tandem/engine/domain/waiting-on";
+import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import type { SessionView, StatusRow } from "@tandem/engine/postgres/read-sessions";
 import type { SessionSummaryRow } from "@tandem/engine/queries/list-sessions";
 import { AnswerOutcome, Metrics, ModelUsage, SessionEvent } from "./events.ts";
@@ -79,30 +80,63 @@ export const SessionSummary = Type.Object(
   { $id: "SessionSummary", additionalProperties: false },
 );
 
+/** What `changes` tells before its events, and beside them. */
+const stateBefore = {
+  status: ref(TrajectoryStatus),
+  started_at: nullable(timestamp()),
+  finished_at: nullable(timestamp()),
+  error: nullable(Type.String()),
+  error_code: nullable(ref(SessionErrorCode)),
+};
+const stateBeside = {
+  answer: nullable(Type.Union([Type.String(), openObject("A structured answer.")]), {
+    description: "The answer of the current run.",
+  }),
+  outcome: nullable(ref(AnswerOutcome)),
+  metrics: ref(Metrics),
+  reason: nullable(ref(EndReason)),
+  next_index: Type.Integer({
+    description: "The cursor for the next poll: `from_index` plus the events returned.",
+  }),
+  has_more: Type.Boolean({
+    description:
+      "True when events were asked for and the session has some past `next_index`: then the state is later than the " +
+      "events returned. Read on before acting on it.",
+  }),
+};
+
 export const SessionChanges = Type.Object(
   {
-    status: ref(TrajectoryStatus),
-    started_at: nullable(timestamp()),
-    finished_at: nullable(timestamp()),
-    error: nullable(Type.String()),
-    error_code: nullable(ref(SessionErrorCode)),
+    ...stateBefore,
     new_events: Type.Array(ref(SessionEvent), { description: "The events from `from_index` on." }),
-    answer: nullable(Type.Union([Type.String(), openObject("A structured answer.")]), {
-      description: "The answer of the current run.",
-    }),
-    outcome: nullable(ref(AnswerOutcome)),
-    metrics: ref(Metrics),
-    reason: nullable(ref(EndReason)),
-    next_index: Type.Integer({
-      description: "The cursor for the next poll: `from_index` plus the events returned.",
-    }),
-    has_more: Type.Boolean({
-      description:
-        "True when events were asked for and the session has some past `next_index`: then the state is later than the " +
-        "events returned. Read on before acting on it.",
-    }),
+    ...stateBeside,
   },
   { $id: "SessionChanges" },
+);
+
+export const StreamState = Type.Object(
+  { ...stateBefore, ...stateBeside },
+  {
+    $id: "StreamState",
+    description: "The state of a session once all of its events were sent: `changes` without its events.",
+  },
+);
+
+export const StreamDelta = Type.Object(
+  {
+    type: Type.Literal("delta"),
+    step: Type.Integer({ description: "The number of the step that the model request is of, from 1." }),
+    offset: Type.Integer({
+      description:
+        "How many UTF-16 units of the request's text come before. 0 begins anew: what was sent of a request that failed " +
+        "is void.",
+    }),
+    text: Type.String({ description: "What the model says next." }),
+  },
+  {
+    $id: "StreamDelta",
+    description: "A piece of the text of the model request that runs. It is not stored, and may be missed.",
+  },
 );
 
 export const QuotaStatus = Type.Object(
@@ -190,6 +224,28 @@ export function toSessionSummary(row: SessionSummaryRow): Static<typeof SessionS
   };
 }
 
+/**
+ * The state that a poll of `changes` tells, as the fields of a JSON object: answer and usage are passed on as they are
+ * stored.
+ */
+export function toStateFields(row: ChangesRow, fromIndex: number): string {
+  const nextIndex = fromIndex + row.eventCount;
+  const head = JSON.stringify({
+    status: row.status,
+    started_at: toTime(row.startedAt),
+    finished_at: toTime(row.finishedAt),
+    error: row.error,
+    error_code: row.errorCode,
+    outcome: row.outcome,
+    reason: row.reason,
+    next_index: nextIndex,
+    // A reply that was to hold no events does not say that there are more: asking again would not bring them.
+    has_more: row.eventCount > 0 && row.nextIndex > nextIndex,
+  });
+  const metrics = `{"steps":${row.steps},"cost_per_model":${row.usage}}`;
+  return `${head.slice(1, -1)},"answer":${row.answer ?? "null"},"metrics":${metrics}`;
+}
+
 /** A moment in the wire's shape. */
 export function toTime(time: Date | null): string | null {
   return time?.toISOString() ?? null;
@@ -204,6 +260,8 @@ export const sessionSchemas = [
   Session,
   SessionSummary,
   SessionChanges,
+  StreamState,
+  StreamDelta,
   QuotaStatus,
   SessionPage,
   EventPage,

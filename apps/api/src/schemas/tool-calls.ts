@@ -3,7 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CALL_STATES } from "@tandem/engine/domain/call-states";
 import { STORABLE_HINT, STORABLE_PATTERN } from "@tandem/engine/domain/text";
 import type { CallRow } from "@tandem/engine/postgres/read-call-page";
+import type { OfferedCallRow } from "@tandem/engine/postgres/read-offered-calls";
 import { page, toTime } from "./sessions.ts";
+import { PendingToolCall } from "./tool-results.ts";
 import { anyJson, nullable, openObject, ref, stringEnum, timestamp } from "./typebox.ts";
 
 export const ToolCallState = stringEnum(CALL_STATES, {
@@ -47,6 +49,32 @@ export const StoredToolCall = Type.Object(
 
 export const StoredToolCallPage = page("Page_StoredToolCall_", ref(StoredToolCall));
 
+export const OfferedToolCall = Type.Object(
+  {
+    session_id: Type.String({ format: "uuid" }),
+    agent: Type.String({ description: "The name of the session's agent." }),
+    call: ref(PendingToolCall),
+    created_at: timestamp(),
+  },
+  { $id: "OfferedToolCall" },
+);
+
+export const OfferedToolCalls = Type.Object(
+  { items: Type.Array(ref(OfferedToolCall)) },
+  { $id: "OfferedToolCalls" },
+);
+
+/** A call of the feed in the wire's shape. */
+export function toOfferedToolCall(row: OfferedCallRow): Static<typeof OfferedToolCall> {
+  const { toolName, args, id, capability } = row;
+  return {
+    session_id: row.sessionId,
+    agent: row.agentName,
+    call: { tool_name: toolName, args, id, deadline: toTime(row.deadlineAt), capability },
+    created_at: row.createdAt.toISOString(),
+  };
+}
+
 /** The longest claim, in seconds. */
 const MAX_LEASE_S = 3_600;
 
@@ -69,7 +97,12 @@ export const CallClaim = Type.Object(
 );
 
 export const ClaimedCall = Type.Object(
-  { claimed_until: nullable(timestamp(), { description: "When the claim lapses; null: it is given back." }) },
+  {
+    claimed_until: nullable(timestamp(), { description: "When the claim lapses; null: it is given back." }),
+    previous_claimant: nullable(Type.String(), {
+      description: "Who claimed the call last before this, and has not given it back: the call may have run.",
+    }),
+  },
   { $id: "ClaimedCall" },
 );
 
@@ -126,4 +159,6 @@ export const toolCallSchemas = [
   StoredToolCallPage,
   CallClaim,
   ClaimedCall,
+  OfferedToolCall,
+  OfferedToolCalls,
 ];

@@ -36,6 +36,7 @@ export async function resolveRequest(
   sent: SessionRequestInput,
   options: { models: ModelSettings; findAgent: (name: string) => Promise<AgentDefinition> },
 ): Promise<ResolvedRequest> {
+  refuse(findMisplaced(sent));
   const base =
     typeof sent.agent === "string" ? await options.findAgent(sent.agent) : toAgentDefinition(sent.agent);
   if (typeof sent.agent !== "string") refuse(findAgentFaults(base, ["body", "agent"]));
@@ -67,6 +68,13 @@ export async function resolveRequest(
   return { request, agent: resolved };
 }
 
+/** Fields that nobody knows are passed over. This one is easily put here, and calls would run that were not to. */
+function findMisplaced(sent: object): Fault[] {
+  if (!("approval" in sent)) return [];
+  const msg = "approval is a field of the agent: set it there, or as the override agent.approval";
+  return [{ loc: ["body", "approval"], msg, type: "approval_misplaced" }];
+}
+
 /** Each override fits its place by itself; together they must still make an agent. */
 const checkAgent = compileFragment(ref(Agent));
 
@@ -78,10 +86,16 @@ export function findStoredAgentFaults(agent: AgentDefinition, loc: (string | num
 
 /** What is wrong with tools that are to replace those of a session. `tool_choice` is for a first step, and may name none. */
 export function findReplacementFaults(agent: AgentDefinition): Fault[] {
-  const faults = findToolFaults(agent.tools ?? [], ["body", "tools"]);
+  const tools = agent.tools ?? [];
+  const faults = findToolFaults(tools, ["body", "tools"]);
   if (faults.length > 0) return faults;
-  const settingFaults = findSettingFaults({ ...agent, tool_choice: null }, ["body", "tools"]);
-  return [...findProviderFaults({ tools: agent.tools ?? [] }, agent.model ?? "", ["body"]), ...settingFaults];
+  // The setting is not in the body: what stands against it is the tool.
+  const loc = ["body", "tools", tools.findIndex((tool) => tool.defer_loading), "defer_loading"];
+  const settingFaults = findSettingFaults({ ...agent, tool_choice: null }, []).map((fault) => ({
+    ...fault,
+    loc,
+  }));
+  return [...findProviderFaults({ tools }, agent.model ?? "", ["body"]), ...settingFaults];
 }
 
 /** What is wrong with an agent's tools, environments and answer format, whatever its model. */

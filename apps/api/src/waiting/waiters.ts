@@ -22,6 +22,8 @@ export interface Waiters {
   wait(sessionId: string, cursor: number, timeoutMs: number): Waiter;
   /** How many clients wait. */
   readonly size: number;
+  /** True once every wait ends at once. */
+  readonly isShutDown: boolean;
   /** Ends every wait with `shutdown`, now and from now on. */
   shutdown(): void;
 }
@@ -72,6 +74,9 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
   return {
     get size() {
       return size;
+    },
+    get isShutDown() {
+      return isShutDown;
     },
     wait(anyCaseId, cursor, timeoutMs) {
       // Wake-ups name sessions as the database writes them.

@@ -153,7 +153,8 @@ async function readHistory(engine: Engine, { id, fence }: ClaimedSessionRow): Pr
 async function toRefusal(tx: pg.ClientBase, session: ClaimedSessionRow): Promise<SessionUpdate | null> {
   if (session.claims > MAX_CLAIMS) {
     const failure = toKillerFailure(session);
-    return (await hasWaitingMessages(tx, session.id)) ? restartAfter(failure) : failure;
+    const isStale = await hasWaitingMessages(tx, session.id);
+    return pauseAtBoundary(session, isStale ? restartAfter(failure) : failure);
   }
   if (!session.pauseRequested) return toExpiry(tx, session);
   return pauseAtBoundary(session, { patch: {}, events: [], due: "now", releaseLease: true });

@@ -7,8 +7,10 @@ import {
 import { type Fault, TandemError } from "../domain/errors.ts";
 import { denial, type NewEvent, toolApproval } from "../domain/events.ts";
 import type { SessionKey } from "../domain/ids.ts";
-import { findValueFaults } from "../domain/json-schema.ts";
+import { stringifyJson } from "../domain/json.ts";
+import { createValueChecker } from "../domain/json-schema.ts";
 import { type OpenCall, type RememberedDecisions, toPending } from "../domain/plan-calls.ts";
+import { MAX_ARGUMENT_CHARACTERS } from "../domain/tools.ts";
 import { announce, type Engine } from "../engine.ts";
 import type { CallChange } from "../postgres/call-changes.ts";
 import { readToolbox } from "../postgres/read-toolbox.ts";
@@ -76,6 +78,10 @@ export async function decideCalls(engine: Engine, input: PostedApprovals): Promi
 const toIds = ({ entries }: PostedApprovals) =>
   entries.map(({ callId }) => callId).filter((id) => !id.includes("\u0000"));
 
+/** Longest time for checking the arguments of a whole body, in milliseconds of computing: others wait meanwhile. */
+const CHECK_BUDGET_MS = 500;
+
+/** Edited arguments pass what those of a model pass: they are offered to the same clients. */
 async function refuseUnfitArguments(engine: Engine, input: PostedApprovals): Promise<void> {
   if (input.entries.every(({ args }) => args === null)) return;
   const found = await readSessionWithCalls(engine.pool, input, { ids: toIds(input), toolNames: [] });
@@ -84,14 +90,20 @@ async function refuseUnfitArguments(engine: Engine, input: PostedApprovals): Pro
   const waiting = new Map(
     found.calls.flatMap((call) => (call.state === "awaiting_approval" ? [[call.id, call]] : [])),
   );
+  const check = createValueChecker(CHECK_BUDGET_MS);
   const faults = input.entries.flatMap(({ callId, args }, index): Fault[] => {
     const call = waiting.get(callId);
     // The first entry for a call counts, and only for one that waits: what repeats a decision is not checked anew.
     waiting.delete(callId);
-    const schema = tools.find(({ name }) => name === call?.toolName)?.input_schema;
-    if (args === null || !call || !schema) return [];
-    return findValueFaults(schema, args).map((fault) => ({
-      loc: [...input.locOf(index), "args"],
+    if (args === null || !call) return [];
+    const loc = [...input.locOf(index), "args"];
+    if (stringifyJson(args).length > MAX_ARGUMENT_CHARACTERS) {
+      const msg = `the arguments are longer than ${MAX_ARGUMENT_CHARACTERS} characters`;
+      return [{ loc, msg, type: "too_long" }];
+    }
+    const schema = tools.find(({ name }) => name === call.toolName)?.input_schema;
+    return (schema ? check(schema, args) : []).map((fault) => ({
+      loc,
       msg: `the arguments do not fit tool ${JSON.stringify(call.toolName)}: ${fault}`,
       type: "tool_arguments",
     }));
@@ -163,7 +175,10 @@ function toDecided(
     };
   }
   const allowed = toPending({ ...call, request }, nowMs);
-  const change: CallChange = { ...common, state: "pending", deadlineAt: allowed.deadlineAt };
+  const change: CallChange = {
+    ...{ ...common, state: "pending", deadlineAt: allowed.deadlineAt },
+    offeredTool: request.tool_name,
+  };
   return { events: [approval], change: args === null ? change : { ...change, args }, open: [allowed] };
 }
 

@@ -8,6 +8,7 @@ import { pickOpen, readOpenCalls } from "../postgres/tool-calls.ts";
 import type { SessionUpdate } from "../postgres/update-session.ts";
 import { hasWaitingMessages } from "../postgres/waiting-messages.ts";
 import { toFailed } from "./end-session.ts";
+import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
 import { toDeadlinePatch, toSettled } from "./settle-calls.ts";
 import { SERVER, toWithdrawals } from "./withdraw-calls.ts";
@@ -64,7 +65,9 @@ async function toTimeoutFailure(
     events: [...timedOut.events, ...withdrawn.events, ...failure.events],
     changedCalls: [...timedOut.changedCalls, ...withdrawn.changedCalls],
   };
-  return (await hasWaitingMessages(tx, session.id)) ? restartAfter(update) : update;
+  if (!(await hasWaitingMessages(tx, session.id))) return update;
+  // The run that the message wants begins when somebody resumes what is paused.
+  return pauseAtBoundary({ ...session, pauseRequested: session.status === "paused" }, restartAfter(update));
 }
 
 /** What counts when nobody decided in time, as it was agreed for the call. */
@@ -84,7 +87,8 @@ function decide(
   const common = { id: request.id, decision, decidedBy: SERVER, decisionMessage: NOBODY_DECIDED };
   if (decision === "allow") {
     const allowed = toPending(call, nowMs);
-    const change: CallChange = { ...common, state: "pending", deadlineAt: allowed.deadlineAt };
+    const { deadlineAt } = allowed;
+    const change: CallChange = { ...common, state: "pending", deadlineAt, offeredTool: request.tool_name };
     return { events: [approval], change, allowed };
   }
   return {

@@ -20,6 +20,8 @@ export interface AgentSettings {
   /** Removes the session's content shortly after its end. */
   ephemeral?: boolean | null;
   permissions?: (typeof PERMISSIONS)[number] | null;
+  /** Asks the model for its text as it is made, for whoever watches the session's stream. Default false. */
+  stream?: boolean | null;
   /** How long a call may wait for its result, in seconds, where its tool does not say; null never ends by itself. */
   tool_timeout_s?: number | null;
   /** How long a call may wait for an approval, in seconds, where its tool does not say; null waits on. */
@@ -33,6 +35,7 @@ export const AGENT_SETTINGS = [
   "tool_choice",
   "ephemeral",
   "permissions",
+  "stream",
   "tool_timeout_s",
   "approval_timeout_s",
 ] as const satisfies readonly (keyof AgentSettings)[];

@@ -57,6 +57,6 @@ export function refuseToken({ tools }: TokenScope): never {
   const posts = tools?.length === 0 ? "nothing else" : "post results, progress and claims for its tools";
   throw new TandemError(
     "token_scope",
-    `A session token may read its session's changes and status, and ${posts}; this takes an API key.`,
+    `A session token may read its session's changes, stream and status, and ${posts}; this takes an API key.`,
   );
 }

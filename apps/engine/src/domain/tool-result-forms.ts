@@ -108,13 +108,25 @@ const BORDER_WINDOW = 128;
 
 function findBorder(text: string, limit: number): number {
   const border = isLowSurrogate(text, limit) && isHighSurrogate(text, limit - 1) ? limit - 1 : limit;
-  let start = Math.max(0, border - BORDER_WINDOW);
-  if (start > 0 && isLowSurrogate(text, start)) start += 1;
+  const start = findStart(text, border - BORDER_WINDOW);
   const segments = segmenter.segment(text.slice(start, border + BORDER_WINDOW));
   const index = segments.containing(border - start)?.index ?? border - start;
   return index === 0 && start > 0 ? border : start + index;
 }
 
+/** Where characters are counted from. Flags are pairs of the same letters, which only a row's beginning tells apart. */
+function findStart(text: string, from: number): number {
+  if (from <= 0) return 0;
+  const start = isLowSurrogate(text, from) ? from + 1 : from;
+  let rowStart = start;
+  while (isFlagLetter(text, rowStart - 2)) rowStart -= 2;
+  return start - ((start - rowStart) % 4);
+}
+
+const isFlagLetter = (text: string, at: number) => {
+  const code = text.codePointAt(at) ?? 0;
+  return code >= 0x1f1e6 && code <= 0x1f1ff;
+};
 const isHighSurrogate = (text: string, at: number) => (text.charCodeAt(at) & 0xfc00) === 0xd800;
 const isLowSurrogate = (text: string, at: number) => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 

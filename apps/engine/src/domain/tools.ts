@@ -96,6 +96,9 @@ export const MAX_TOOLS = 256;
 /** Longest wait for a result or a decision, in seconds: a year. */
 export const MAX_TIMEOUT_S = 31_536_000;
 
+/** Longest JSON text of one call's arguments: clients send them back with the result, in a body with a limit. */
+export const MAX_ARGUMENT_CHARACTERS = 1_000_000;
+
 /** Longest JSON text of all schemas of a list together, in characters: checking them holds up the process. */
 const MAX_SCHEMAS_CHARACTERS = 262_144;
 

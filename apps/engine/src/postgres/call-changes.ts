@@ -38,6 +38,8 @@ export interface CallChange {
   decidedBy?: string;
   settledBy?: string;
   reason?: string;
+  /** Its tool, when the call is offered from now on: those who serve the tool are told. */
+  offeredTool?: string;
 }
 
 /** What an update does to calls. */
@@ -58,6 +60,13 @@ export function toCallParts(update: CallUpdates, step: number, add: AddValue): s
     ...(late?.length ? [`late AS (${toLateHashes(late, add)})`] : []),
     ...(changedCalls?.length ? [`changed AS (${toChanges(changedCalls, add)})`] : []),
   ];
+}
+
+/** The tools of calls that wait for a result from now on. */
+export function toOfferedTools({ calls = [], changedCalls = [] }: CallUpdates): string[] {
+  const asked = calls.flatMap(({ state, request }) => (state === "pending" ? [request.tool_name] : []));
+  const allowed = changedCalls.flatMap(({ offeredTool }) => offeredTool ?? []);
+  return [...new Set([...asked, ...allowed])];
 }
 
 /** A list of columns that are unnested together: names, the types of their values, and the values. */
@@ -82,8 +91,9 @@ const NEW_CALL: Columns<NewCall> = [
 
 function toInsert(calls: readonly NewCall[], step: number, add: AddValue): string {
   const stored = NEW_CALL.map(([name]) => (name === "args" ? "args::json" : name));
-  return `INSERT INTO tool_calls (session_id, step, settled_at, ${NEW_CALL.map(([name]) => name).join(", ")})
-    SELECT target_id, ${add(step)}::int, CASE WHEN settled_by IS NOT NULL THEN clock_timestamp() END,
+  return `INSERT INTO tool_calls
+           (session_id, organization_id, step, settled_at, ${NEW_CALL.map(([name]) => name).join(", ")})
+    SELECT target_id, target_organization_id, ${add(step)}::int, CASE WHEN settled_by IS NOT NULL THEN clock_timestamp() END,
            ${stored.join(", ")}
       FROM target, ${unnest(calls, NEW_CALL, "call", add)}`;
 }

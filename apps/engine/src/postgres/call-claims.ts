@@ -18,6 +18,7 @@ export interface CallClaim extends SessionKey {
 /** What became of a claim, and what it found: the call as it was before, or null where there is none. */
 export interface ClaimOutcome {
   sessionStatus: SessionStatus;
+  agentName: string;
   isWritten: boolean;
   /** When the claim that was written lapses; null when it gave the call back. */
   claimedUntil: Date | null;
@@ -46,7 +47,7 @@ export async function writeClaim(db: Queryable, claim: CallClaim): Promise<Claim
   >({
     name: "write-claim",
     text: `WITH session AS MATERIALIZED (
-             SELECT id, status FROM sessions WHERE id = $1 AND organization_id = $2
+             SELECT id, status, agent_name FROM sessions WHERE id = $1 AND organization_id = $2
            ), claimed AS (
              UPDATE tool_calls
                 SET claimant = CASE WHEN $5::float8 > 0 THEN $4::text END,
@@ -57,7 +58,7 @@ export async function writeClaim(db: Queryable, claim: CallClaim): Promise<Claim
                 AND (claimed_until IS NULL OR claimed_until <= clock_timestamp() OR claimant = $4)
              RETURNING tool_calls.claimed_until
            )
-           SELECT status AS "sessionStatus", EXISTS (SELECT FROM claimed) AS "isWritten",
+           SELECT status AS "sessionStatus", agent_name AS "agentName", EXISTS (SELECT FROM claimed) AS "isWritten",
                   (SELECT claimed_until FROM claimed) AS "claimedUntil", tool_name AS "toolName", state, claimant,
                   claimed_until AS "heldUntil",
                   (extract(epoch FROM claimed_until - clock_timestamp()) * 1000)::float8 AS "leftMs"
@@ -73,7 +74,8 @@ export async function writeClaim(db: Queryable, claim: CallClaim): Promise<Claim
   });
   const [row] = rows;
   if (!row) return null;
-  const { sessionStatus, isWritten, claimedUntil, toolName, state, claimant, heldUntil, leftMs } = row;
+  const { sessionStatus, agentName, isWritten, claimedUntil } = row;
+  const { toolName, state, claimant, heldUntil, leftMs } = row;
   const call = toolName === null || state === null ? null : { toolName, state, claimant, heldUntil, leftMs };
-  return { sessionStatus, isWritten, claimedUntil, call };
+  return { sessionStatus, agentName, isWritten, claimedUntil, call };
 }

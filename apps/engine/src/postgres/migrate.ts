@@ -89,9 +89,9 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** The migrations lie in `prisma/` at the root, some folders above this file: fewer when it is bundled in `dist/`. */
+/** The migrations lie in `prisma/` at the root, some folders above this file: fewer when it is bundled. */
 async function findMigrations(): Promise<URL> {
-  for (const up of ["../", "../../", "../../../../"]) {
+  for (const up of ["../", "../../", "../../../", "../../../../"]) {
     const folder = new URL(`${up}prisma/migrations/`, import.meta.url);
     const isThere = await readdir(folder).then(
       (names) => names.includes("migration_lock.toml"),

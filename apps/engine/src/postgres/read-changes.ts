@@ -33,6 +33,8 @@ export interface ChangesKey {
   fromIndex: number;
   /** Most events; null for as many as one reply holds. */
   limit: number | null;
+  /** About how many bytes of events at most; one is read whatever its size. Default: as many as one reply holds. */
+  maxBytes?: number;
 }
 
 const CHANGES_COLUMNS = `status, started_at AS "startedAt", finished_at AS "finishedAt", error,
@@ -53,10 +55,10 @@ export async function readChanges(db: Queryable, key: ChangesKey): Promise<Chang
                          FROM events
                         WHERE session_id = sessions.id AND index >= $3 AND $3 < sessions.next_index
                         ORDER BY index LIMIT $4) AS event
-                WHERE before < ${PAGE_BYTES}
+                WHERE before < $5
              ) AS page
             WHERE sessions.id = $1 AND organization_id = $2`,
-    values: [key.sessionId, key.organizationId, key.fromIndex, key.limit],
+    values: [key.sessionId, key.organizationId, key.fromIndex, key.limit, key.maxBytes ?? PAGE_BYTES],
   });
   return rows[0] ?? null;
 }

@@ -2,7 +2,13 @@ import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
 import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
-import { type CallChange, type HashedCall, type NewCall, toCallParts } from "./call-changes.ts";
+import {
+  type CallChange,
+  type HashedCall,
+  type NewCall,
+  toCallParts,
+  toOfferedTools,
+} from "./call-changes.ts";
 import type { Queryable } from "./pool.ts";
 import { type AddValue, prepared } from "./prepared.ts";
 import { toAssignments } from "./session-assignments.ts";
@@ -60,6 +66,8 @@ export interface SessionChange {
   isEnded: boolean;
   /** How its state changed; null or absent when it did not. */
   move?: SessionMove | null;
+  /** Tools whose calls wait for a result from now on, and the agent that asked; absent when there are none. */
+  offered?: { toolNames: string[]; agentName: string };
 }
 
 /** A change that was written, and what it made of the row. */
@@ -101,11 +109,13 @@ export async function updateUnchanged(
     at: Date | null;
     delayMs: number;
     dueInMs: number | null;
+    agentName: string;
   }>(prepared(text, values));
   const [row] = rows;
   if (!row) return null;
   const isTimerNew = row.at !== null && row.at.getTime() !== session.timerAt?.getTime();
-  const change = {
+  const toolNames = toOfferedTools(update);
+  const change: SessionChange = {
     sessionId: session.id,
     organizationId: session.organizationId,
     fence: session.fence + (update.releaseLease ? 1 : 0) + (update.claim ? 1 : 0),
@@ -113,13 +123,14 @@ export async function updateUnchanged(
     timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
     move: toSessionMove(session, update.patch),
+    ...(toolNames.length > 0 ? { offered: { toolNames, agentName: row.agentName } } : {}),
   };
   return { change, row: { version: row.version, timerAt: row.at } };
 }
 
 /** Only a row of this version counts, and the events' indexes come from it. */
 const toTarget = ({ ifNoMessageWaits }: SessionUpdate) => `target AS MATERIALIZED (
-  SELECT id AS target_id, next_index AS start FROM sessions
+  SELECT id AS target_id, organization_id AS target_organization_id, next_index AS start FROM sessions
    WHERE id = $1 AND xmin = $2::text::xid
      ${ifNoMessageWaits ? "AND NOT EXISTS (SELECT FROM waiting_messages WHERE session_id = $1)" : ""}
      FOR NO KEY UPDATE SKIP LOCKED)`;
@@ -138,7 +149,7 @@ function toStatement(session: SessionRow, update: SessionUpdate): { text: string
   const text = `WITH ${parts.join(",\n")}
     UPDATE sessions SET ${["last_activity_at = clock_timestamp()", ...assignments].join(", ")}
       FROM target WHERE id = target_id
-    RETURNING xmin::text AS version, ${TIMER_AT} AS at,
+    RETURNING xmin::text AS version, agent_name AS "agentName", ${TIMER_AT} AS at,
               (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
               (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`;
   return { text, values };

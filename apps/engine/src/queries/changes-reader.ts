@@ -42,7 +42,8 @@ export function createChangesReader(engine: Engine): ChangesReader {
   });
   return {
     async read(key) {
-      const name = `${key.sessionId} ${key.organizationId} ${key.fromIndex} ${key.limit}`;
+      const { sessionId, organizationId, fromIndex, limit, maxBytes } = key;
+      const name = `${sessionId} ${organizationId} ${fromIndex} ${limit} ${maxBytes}`;
       const found = await readTogether(name, key);
       const row = found === "too large" ? await readAlone(name, key) : found;
       return row ?? notFound(key);

@@ -17,6 +17,15 @@ export const STEP_OUTCOMES = ["tools", "again", "answer", "fail", "retry", "retu
 /** One of {@link STEP_OUTCOMES}. */
 export type StepOutcomeLabel = (typeof STEP_OUTCOMES)[number];
 
+/**
+ * Why a stream of a session ends: the session has, the client went or took nothing, its credential ended, the server does,
+ * or something went wrong.
+ */
+export const STREAM_ENDS = ["finished", "gone", "slow", "credential", "shutdown", "failed"] as const;
+
+/** One of {@link STREAM_ENDS}. */
+export type StreamEnd = (typeof STREAM_ENDS)[number];
+
 /** For what takes milliseconds: Tandem's own work. */
 const FAST_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
@@ -93,10 +102,17 @@ export function createMetrics(registry: Registry) {
       ["status"],
     ),
     rateLimited: counter("tandem_http_rate_limited_total", "Requests refused by a key's rate limit."),
-    waiters: new Gauge({ name: "tandem_waiters", help: "Clients that wait in a poll.", registers }),
+    waiters: new Gauge({
+      name: "tandem_waiters",
+      help: "Clients that wait in a poll or a stream.",
+      registers,
+    }),
+    streams: new Gauge({ name: "tandem_streams", help: "Streams of sessions that are open.", registers }),
+    streamEnds: counter("tandem_stream_ends_total", "Streams that ended, by why.", ["reason"]),
   };
   // From the start: a rate over a counter that appears with its first event misses that event.
   for (const what of SWEPT) metrics.swept.inc({ what }, 0);
   for (const outcome of STEP_OUTCOMES) metrics.steps.inc({ outcome }, 0);
+  for (const reason of STREAM_ENDS) metrics.streamEnds.inc({ reason }, 0);
   return metrics;
 }

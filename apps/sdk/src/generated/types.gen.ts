@@ -282,6 +282,10 @@ export type Agent = {
      */
     permissions?: 'ask' | 'host' | null;
     /**
+     * Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. Without it a request is one when somebody reads the stream as its step begins. Default false.
+     */
+    stream?: boolean | null;
+    /**
      * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
      */
     tool_timeout_s?: number | null;
@@ -351,6 +355,10 @@ export type NewAgent = {
      * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
      */
     permissions?: 'ask' | 'host' | null;
+    /**
+     * Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. Without it a request is one when somebody reads the stream as its step begins. Default false.
+     */
+    stream?: boolean | null;
     /**
      * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
      */
@@ -422,6 +430,10 @@ export type StoredAgent = {
      */
     permissions?: 'ask' | 'host' | null;
     /**
+     * Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. Without it a request is one when somebody reads the stream as its step begins. Default false.
+     */
+    stream?: boolean | null;
+    /**
      * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
      */
     tool_timeout_s?: number | null;
@@ -481,6 +493,10 @@ export type PatchAgent = {
      * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
      */
     permissions?: 'ask' | 'host' | null;
+    /**
+     * Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. Without it a request is one when somebody reads the stream as its step begins. Default false.
+     */
+    stream?: boolean | null;
     /**
      * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
      */
@@ -561,6 +577,10 @@ export type SessionRequest = {
      * Who decides on calls that need approval: `ask` (the default) waits for `POST …/approvals`, `host` leaves it to the caller's handler, and no approval is asked.
      */
     permissions?: 'ask' | 'host' | null;
+    /**
+     * Makes every model request a stream, so that whoever comes to `GET …/stream` sees its text from the beginning. Without it a request is one when somebody reads the stream as its step begins. Default false.
+     */
+    stream?: boolean | null;
     /**
      * How long a call may wait for its result, in seconds, where its tool does not say. Null: for ever, the default.
      */
@@ -1124,6 +1144,53 @@ export type SessionChanges = {
     has_more: boolean;
 };
 
+/**
+ * The state of a session once all of its events were sent: `changes` without its events.
+ */
+export type StreamState = {
+    status: TrajectoryStatus;
+    started_at: string | null;
+    finished_at: string | null;
+    error: string | null;
+    error_code: SessionErrorCode | null;
+    /**
+     * The answer of the current run.
+     */
+    answer: string | {
+        [key: string]: unknown;
+    } | null;
+    outcome: AnswerOutcome | null;
+    metrics: Metrics;
+    reason: EndReason | null;
+    /**
+     * The cursor for the next poll: `from_index` plus the events returned.
+     */
+    next_index: number;
+    /**
+     * True when events were asked for and the session has some past `next_index`: then the state is later than the events returned. Read on before acting on it.
+     */
+    has_more: boolean;
+};
+
+/**
+ * A piece of the text of the model request that runs. It is not stored, and may be missed.
+ */
+export type StreamDelta = {
+    type: 'delta';
+    /**
+     * The number of the step that the model request is of, from 1.
+     */
+    step: number;
+    /**
+     * How many UTF-16 units of the request's text come before. 0 begins anew: what was sent of a request that failed is void.
+     */
+    offset: number;
+    /**
+     * What the model says next.
+     */
+    text: string;
+};
+
 export type QuotaStatus = {
     /**
      * Who the limit is for.
@@ -1281,6 +1348,24 @@ export type ClaimedCall = {
      * When the claim lapses; null: it is given back.
      */
     claimed_until: string | null;
+    /**
+     * Who claimed the call last before this, and has not given it back: the call may have run.
+     */
+    previous_claimant: string | null;
+};
+
+export type OfferedToolCall = {
+    session_id: string;
+    /**
+     * The name of the session's agent.
+     */
+    agent: string;
+    call: PendingToolCall;
+    created_at: string;
+};
+
+export type OfferedToolCalls = {
+    items: Array<OfferedToolCall>;
 };
 
 export type Approval = {
@@ -2003,6 +2088,67 @@ export type GetSessionChangesResponses = {
 };
 
 export type GetSessionChangesResponse = GetSessionChangesResponses[keyof GetSessionChangesResponses];
+
+export type StreamSessionData = {
+    body?: never;
+    headers?: {
+        /**
+         * The index of the last event that was seen; the stream goes on behind it, whatever `from_index` says.
+         */
+        'Last-Event-ID'?: number;
+    };
+    path: {
+        /**
+         * The session's id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The cursor: the number of events already seen.
+         */
+        from_index?: number;
+    };
+    url: '/api/v2/sessions/{id}/stream';
+};
+
+export type StreamSessionErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * No such thing in this organization.
+     */
+    404: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type StreamSessionError = StreamSessionErrors[keyof StreamSessionErrors];
+
+export type StreamSessionResponses = {
+    /**
+     * The stream.
+     */
+    200: SessionEvent | StreamState | StreamDelta;
+    /**
+     * The session has ended, and all of it was seen.
+     */
+    204: void;
+};
+
+export type StreamSessionResponse = StreamSessionResponses[keyof StreamSessionResponses];
 
 export type ListSessionEventsData = {
     body?: never;
@@ -3628,6 +3774,68 @@ export type CheckToolsResponses = {
 };
 
 export type CheckToolsResponse = CheckToolsResponses[keyof CheckToolsResponses];
+
+export type ListPendingToolCallsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Calls of these tools, by name.
+         */
+        tools: Array<string>;
+        /**
+         * Only in sessions of these agents, by name.
+         */
+        agents?: Array<string>;
+        /**
+         * Whose sessions: those of the whole organization, or of the key's user.
+         */
+        owner?: 'me' | 'me-in-organization' | 'organization' | 'me-or-organization';
+        /**
+         * How long to wait when there is no call.
+         */
+        wait_for_seconds?: number;
+        /**
+         * Most calls to return.
+         */
+        limit?: number;
+    };
+    url: '/api/v2/tool_calls';
+};
+
+export type ListPendingToolCallsErrors = {
+    /**
+     * The API key is missing or unknown.
+     */
+    401: ErrorReply;
+    /**
+     * The session token may not do this, or an admin key is needed; `code` says which.
+     */
+    403: ErrorReply;
+    /**
+     * The request has a fault; `loc` says where.
+     */
+    422: HttpValidationError;
+    /**
+     * Too many requests; `Retry-After` says when to try again.
+     */
+    429: ErrorReply;
+    /**
+     * The database or the queue is out of reach; `Retry-After` says when to try again.
+     */
+    503: ErrorReply;
+};
+
+export type ListPendingToolCallsError = ListPendingToolCallsErrors[keyof ListPendingToolCallsErrors];
+
+export type ListPendingToolCallsResponses = {
+    /**
+     * Success.
+     */
+    200: OfferedToolCalls;
+};
+
+export type ListPendingToolCallsResponse = ListPendingToolCallsResponses[keyof ListPendingToolCallsResponses];
 
 export type ListKeysData = {
     body?: never;

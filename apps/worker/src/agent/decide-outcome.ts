@@ -95,9 +95,10 @@ function judge(reply: Reply, situation: Situation, { asked, refused, answered }:
 
 /** Takes the first submitted answer that fits; every other one is told why it was not taken. */
 function judgeSubmissions(submissions: readonly ReplyCall[], situation: Situation): Verdict {
+  const check = createValueChecker(CHECK_BUDGET_MS);
   const judged = submissions.map(({ request, fault }) => ({
     request,
-    faults: fault === null ? findValueFaults(situation.answerFormat ?? {}, request.args) : [fault],
+    faults: fault === null ? check(situation.answerFormat ?? {}, request.args) : [fault],
   }));
   const taken = judged.find(({ faults }) => faults.length === 0);
   const refusals = judged

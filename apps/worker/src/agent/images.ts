@@ -12,6 +12,7 @@ export type ModelImage = { kind: "data"; mediaType: string; data: string } | { k
 export const LEFT_OUT = "[An image was left out: newer ones take the room.]";
 
 const DATA_URI = /^data:([^;,]{1,100});base64,/i;
+const HTTPS = /^https:\/\//i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** How files of the formats that every provider takes begin, in base64. */
@@ -37,7 +38,7 @@ export function readResultImage(image: JsonValue): ModelImage | { fault: string 
 
 function readUrl(text: string): ModelImage | { fault: string } {
   if (/^data:/i.test(text)) return { fault: "its data URI is not in base64" };
-  const isUrl = /^https:\/\//i.test(text) && URL.canParse(text);
+  const isUrl = HTTPS.test(text) && URL.canParse(text);
   return isUrl ? { kind: "url", url: new URL(text) } : { fault: "it is neither a data URI nor an https URL" };
 }
 
@@ -65,6 +66,7 @@ export function shareRoom(
   for (const event of events.toReversed()) {
     const sizes = listSizes(event);
     const place = sizes.findLastIndex((size) => {
+      if (size === null) return false;
       characters -= size;
       images -= 1;
       return characters < 0 || images < 0;
@@ -76,14 +78,15 @@ export function shareRoom(
   return ({ index }, place) => index > border.index || (index === border.index && place >= border.place);
 }
 
-function listSizes({ data }: StoredEvent): number[] {
-  const images =
-    data.kind === "message_event"
-      ? (data.content as unknown as (string | ImageContent)[]).flatMap((part) =>
-          typeof part === "string" ? [] : [part.source],
-        )
-      : data.kind === "tool_result"
-        ? listImages(data.result ?? null)
-        : [];
-  return images.map((image) => (typeof image === "string" ? image.length : 0));
+/** The lengths of an event's images; null for what no model is shown, and takes no room. */
+function listSizes({ data }: StoredEvent): (number | null)[] {
+  if (data.kind === "tool_result") return listImages(data.result ?? null).map(toSize);
+  if (data.kind !== "message_event") return [];
+  const parts = data.content as unknown as (string | ImageContent)[];
+  return parts.flatMap((part) => (typeof part === "string" ? [] : [part.source.length]));
+}
+
+function toSize(image: JsonValue): number | null {
+  const isShown = typeof image === "string" && (DATA_URI.test(image) || HTTPS.test(image));
+  return isShown ? image.length : null;
 }

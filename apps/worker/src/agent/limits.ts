@@ -15,9 +15,6 @@ export const MAX_CALLS_PER_STEP = 128;
 /** Longest time for checking the arguments of all calls of a reply, in milliseconds: a worker must keep its leases. */
 export const CHECK_BUDGET_MS = 1_000;
 
-/** Longest JSON text of one call's arguments: clients send them back with the result, in a body with a limit. */
-export const MAX_ARGUMENT_CHARACTERS = 1_000_000;
-
 /** Failed model requests in a row, the first one included, before the session fails. */
 export const MAX_MODEL_ATTEMPTS = 6;
 

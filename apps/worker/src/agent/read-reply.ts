@@ -3,9 +3,9 @@ import type { LanguageModelV3Content, LanguageModelV3GenerateResult } from "@ai-
 import { newCallId } from "@tandem/engine/domain/ids";
 import { isJsonObject, JSON_BOUNDS, type JsonObject, parseJson } from "@tandem/engine/domain/json";
 import type { ModelUsage } from "@tandem/engine/domain/metrics";
-import type { ToolRequest } from "@tandem/engine/domain/tools";
+import { MAX_ARGUMENT_CHARACTERS, type ToolRequest } from "@tandem/engine/domain/tools";
 import { toArgumentsText } from "../models/exact-arguments.ts";
-import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS_PER_STEP } from "./limits.ts";
+import { MAX_CALLS_PER_STEP } from "./limits.ts";
 
 /** One call of a reply. `fault` says why its arguments cannot be read; then `args` is empty. */
 export interface ReplyCall {

@@ -58,6 +58,8 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
         name: "compatible",
         baseURL: settings.compatible?.baseUrl ?? "",
         ...(settings.compatible?.apiKey ? { apiKey: settings.compatible.apiKey } : {}),
+        // Without it a stream tells no tokens.
+        includeUsage: true,
         fetch: modelFetch,
       }).languageModel(parsed.model);
     case "demo":

@@ -2,28 +2,61 @@
 // with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are
 // handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
+import { mapEvents } from "./event-stream.ts";
 import { findArguments } from "./find-arguments.ts";
 import { modelFetch } from "./model-fetch.ts";
 
 /** Tells our text from a string that a model gave as arguments. No model can know it. */
 const MARK = `tandem-arguments-${randomUUID()}:`;
 
-/** `fetch`, with the arguments of all calls in a JSON reply as marked text. For `fetch` of these providers. */
+/**
+ * `fetch`, with the arguments of all calls in a JSON reply, or in the events of a stream, as marked text. For `fetch` of
+ * these providers.
+ */
 export const fetchWithExactArguments: typeof fetch = async (input, init) => {
   const response = await modelFetch(input, init);
-  if (!response.ok || !response.headers.get("content-type")?.includes("json")) return response;
-  const { status, statusText } = response;
+  const type = response.headers.get("content-type") ?? "";
+  if (!response.ok) return response;
+  if (type.includes("json")) return withBody(response, toMarkedArguments(await response.text()));
+  if (!type.startsWith("text/event-stream") || response.body === null) return response;
+  return withBody(response, mapEvents(response.body, toExactEvents));
+};
+
+function withBody({ status, statusText, headers: sent }: Response, body: string | ReadableStream): Response {
   // They are of the bytes that came; those that go on are others.
-  const headers = new Headers(response.headers);
+  const headers = new Headers(sent);
   headers.delete("content-encoding");
   headers.delete("content-length");
-  return new Response(toMarkedArguments(await response.text()), { status, statusText, headers });
-};
+  return new Response(body, { status, statusText, headers });
+}
 
 /** The arguments' text as the model gave it, whether or not they came as marked text. */
 export function toArgumentsText(input: string): string {
+  // Where a reply is streamed, a text in place of the arguments is passed on as it is.
+  if (input.startsWith(MARK)) return input.slice(MARK.length);
   if (!input.startsWith(`"${MARK}`)) return input;
   return (JSON.parse(input) as string).slice(MARK.length);
+}
+
+/** An event of Anthropic's that may begin a call: its arguments come later, as text, and most begin with none. */
+const BEGINS_BLOCK = '"content_block_start"';
+const NO_ARGUMENTS = /^\{\s*\}$/;
+
+/** The data of a stream's event. A call that begins with arguments begins with none, and is given them as text at once. */
+function toExactEvents(data: string): string[] {
+  if (!data.includes(BEGINS_BLOCK)) return [toMarkedArguments(data)];
+  try {
+    const [span] = findArguments(data);
+    if (!span) return [data];
+    const text = data.slice(span.start, span.end);
+    if (NO_ARGUMENTS.test(text)) return [data];
+    const begun = `${data.slice(0, span.start)}{}${data.slice(span.end)}`;
+    const { index } = JSON.parse(begun) as { index: number };
+    const delta = { type: "input_json_delta", partial_json: text };
+    return [begun, JSON.stringify({ type: "content_block_delta", index, delta })];
+  } catch {
+    return [data];
+  }
 }
 
 function toMarkedArguments(text: string): string {

@@ -1,6 +1,7 @@
 // `fetch` for requests to models: what the AI SDK's providers need of it, at a third of its time and computing.
-import { Agent, fetch, type RequestInit, request } from "undici";
-import { decodeContent } from "./decode-content.ts";
+import { Readable } from "node:stream";
+import { Agent, type Dispatcher, fetch, type RequestInit, request } from "undici";
+import { decodeContent, decodeStream } from "./decode-content.ts";
 
 /** How long an unused connection to a provider is kept, in milliseconds: tools often take longer than the usual 4 s. */
 const KEEP_ALIVE_MS = 60_000;
@@ -27,8 +28,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * `fetch` for requests to models. A reply resolves when it is there as a whole, so it suits replies that are read as a
- * whole, and streams none.
+ * `fetch` for requests to models. A reply resolves when it is there as a whole, but for a stream of events: that one
+ * resolves when it begins. It breaks off with the signal's reason when that aborts, as `fetch`'s do.
  *
  * @throws {TypeError} `fetch failed` with its cause when the provider is out of reach or the reply breaks off, or the
  *   signal's reason when it aborts
@@ -69,10 +70,9 @@ function toRecord(headers: ConstructorParameters<typeof Headers>[0]): Record<str
 /** Null for a redirect: the request is to be made anew. */
 async function send({ url, signal, ...post }: PlainPost): Promise<Response | null> {
   try {
-    const { statusCode, headers, body } = await request(url, {
-      ...{ method: "POST", dispatcher: agent, signal },
-      ...post,
-    });
+    const response = await request(url, { ...{ method: "POST", dispatcher: agent, signal }, ...post });
+    const { statusCode, headers, body } = response;
+    if (isEventStream(response)) return toStream(response, signal);
     if (REDIRECTS.has(statusCode)) {
       await body.dump();
       return null;
@@ -85,6 +85,25 @@ async function send({ url, signal, ...post }: PlainPost): Promise<Response | nul
   } catch (error) {
     throw new TypeError("fetch failed", { cause: error });
   }
+}
+
+/** True for a good reply that is a stream of events. Errors are read as a whole. */
+function isEventStream({ statusCode, headers }: Dispatcher.ResponseData): boolean {
+  return statusCode === 200 && String(headers["content-type"]).startsWith("text/event-stream");
+}
+
+function toStream({ headers, body }: Dispatcher.ResponseData, signal: AbortSignal | null): Response {
+  const content = decodeStream(body, headers["content-encoding"]);
+  if (signal) {
+    const abort = () => content.destroy(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    content.once("close", () => signal.removeEventListener("abort", abort));
+    if (signal.aborted) abort();
+  }
+  return new Response(Readable.toWeb(content) as ReadableStream<Uint8Array<ArrayBuffer>>, {
+    status: 200,
+    headers: toHeaders(headers),
+  });
 }
 
 /** At once: by itself, a request is aborted only when its connection is open. */

@@ -4,6 +4,7 @@ import { hasExactNumber } from "@tandem/engine/domain/json";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfBody } from "../../schemas/errors.ts";
 import { CallParams } from "../../schemas/params.ts";
+import { toTime } from "../../schemas/sessions.ts";
 import { CallClaim, ClaimedCall } from "../../schemas/tool-calls.ts";
 import { ref } from "../../schemas/typebox.ts";
 
@@ -33,8 +34,9 @@ export function claimToolCallRoute(app: App, { engine }: ApiContext): void {
       }
       const { organizationId, scope } = principalOf(request);
       const { id: sessionId, call_id: callId } = request.params;
-      const until = await claimCall(engine, { organizationId, sessionId, callId, claimant, leaseS, scope });
-      return { claimed_until: until?.toISOString() ?? null };
+      const claim = { organizationId, sessionId, callId, claimant, leaseS, scope };
+      const { claimedUntil, previousClaimant } = await claimCall(engine, claim);
+      return { claimed_until: toTime(claimedUntil), previous_claimant: previousClaimant };
     },
   });
 }

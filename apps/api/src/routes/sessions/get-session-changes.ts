@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfReading, noContent } from "../../schemas/errors.ts";
 import { SessionParams } from "../../schemas/params.ts";
-import { SessionChanges, toTime } from "../../schemas/sessions.ts";
+import { SessionChanges, toStateFields } from "../../schemas/sessions.ts";
 import { nullable, ref } from "../../schemas/typebox.ts";
 import { hasNews, waitForNews } from "../../waiting/wait-for-news.ts";
 
@@ -109,22 +109,7 @@ function toBody(row: ChangesRow, fromIndex: number): string | Buffer {
   return body;
 }
 
-/** The reply as JSON text: events, answer and usage are passed on as they are stored. */
+/** The reply as JSON text: events are passed on as they are stored. */
 function toChangesJson(row: ChangesRow, fromIndex: number): string {
-  const nextIndex = fromIndex + row.eventCount;
-  const head = JSON.stringify({
-    status: row.status,
-    started_at: toTime(row.startedAt),
-    finished_at: toTime(row.finishedAt),
-    error: row.error,
-    error_code: row.errorCode,
-    outcome: row.outcome,
-    reason: row.reason,
-    next_index: nextIndex,
-    // A reply that was to hold no events does not say that there are more: asking again would not bring them.
-    has_more: row.eventCount > 0 && row.nextIndex > nextIndex,
-  });
-  const metrics = `{"steps":${row.steps},"cost_per_model":${row.usage}}`;
-  const rest = `"answer":${row.answer ?? "null"},"metrics":${metrics},"new_events":[${row.events ?? ""}]`;
-  return `${head.slice(0, -1)},${rest}}`;
+  return `{${toStateFields(row, fromIndex)},"new_events":[${row.events ?? ""}]}`;
 }

@@ -1,0 +1,220 @@
+// The SDK's runs on the real service: approvals, guardrails, streams, cancellation, and a line that is never good.
+import { raise, TandemClient, tool } from "@tandem/sdk";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { lastToolResults, type ModelScript } from "../support/fake-model-server.ts";
+import { type Fault, startFaultProxy } from "../support/fault-proxy.ts";
+import { chooseSeed, seeded } from "../support/seeded.ts";
+import { apiKey, startStack, type TestStack } from "../support/stack.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+/** Calls the tools that the message names, each with its place, and answers with what came back. */
+const script: ModelScript = (request) => {
+  const results = lastToolResults(request);
+  if (results.length > 0) return { text: results.map((result) => result.content).join(" | ") };
+  const names = String(request.body.messages.at(-1)?.content).split(" ");
+  if (names[0] === "say") return { text: names.slice(1).join(" ") };
+  return { toolCalls: names.map((name, n) => ({ name, arguments: { n } })) };
+};
+
+const agent = { name: "x" };
+const look = tool({ name: "look", description: "Looks.", fn: ({ n }) => `seen ${n}` });
+
+describe("a run on the real service", () => {
+  let stack: TestStack;
+  let client: TandemClient;
+
+  beforeAll(async () => {
+    stack = await startStack({ script });
+    client = new TandemClient({ baseUrl: stack.baseUrl, apiKey });
+  });
+  afterAll(() => stack?.close());
+
+  const pay = (fn: () => unknown = () => "paid") =>
+    tool({ name: "pay", description: "Pays.", capability: "actuator", approval: "always", fn });
+
+  it("asks its handler for approvals, and the model reads what came of it", async () => {
+    const result = await client.runSession({
+      agent,
+      messages: "pay look pay",
+      tools: [pay(), look],
+      onPermissionRequest: ({ args }) => (args.n === 0 ? "allow" : { decision: "deny", message: "Enough." }),
+      timeoutMs: 20_000,
+    });
+    expect(result.answer).toMatch(/^paid \| seen 1 \| .*Enough\./);
+    expect(result.toolCalls).toMatchObject([
+      { name: "pay", status: "succeeded", executedHere: true },
+      { name: "look", status: "succeeded", executedHere: true },
+      { name: "pay", status: "denied", executedHere: false },
+    ]);
+  });
+
+  it("throws when nobody answers, and a later wait with a handler takes the session on", async () => {
+    const session = await client.startSession({ agent, messages: "pay", tools: [pay()] });
+    await expect(session.waitForCompletion({ timeoutMs: 20_000 })).rejects.toMatchObject({
+      name: "PermissionRequiredError",
+      calls: [{ tool_name: "pay" }],
+    });
+    const result = await session.waitForCompletion({ onPermissionRequest: () => "allow", timeoutMs: 20_000 });
+    expect(result).toMatchObject({ status: "completed", answer: "paid" });
+  });
+
+  it("aborts the question when somebody else decides", async () => {
+    let signal: AbortSignal | undefined;
+    const session = await client.startSession({ agent, messages: "pay", tools: [pay()] });
+    const waiting = session.waitForCompletion({
+      timeoutMs: 20_000,
+      onPermissionRequest: async (request) => {
+        signal = request.signal;
+        const body = { call_id: request.call.id ?? "", decision: "allow" as const };
+        await client.submitApprovals({ path: { id: session.id }, body });
+        return new Promise(() => {});
+      },
+    });
+    expect(await waiting).toMatchObject({ answer: "paid" });
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("is cancelled by a guardrail that raises", async () => {
+    const guarded = tool({
+      name: "look",
+      description: "Looks.",
+      fn: () => "secret",
+      outputGuardrails: [{ name: "secrets", run: () => raise("A secret") }],
+    });
+    const error = await client
+      .runSession({ agent, messages: "look", tools: [guarded], timeoutMs: 20_000 })
+      .catch((error) => error);
+    expect(error).toMatchObject({ name: "GuardrailError" });
+    expect(await client.session(error.sessionId).status()).toMatchObject({ status: "interrupted" });
+  });
+
+  it("is cancelled with cancelOnAbort, and its handler is aborted", async () => {
+    const controller = new AbortController();
+    let call: { signal: AbortSignal; sessionId: string } | undefined;
+    const hang = tool({
+      name: "look",
+      description: "Looks.",
+      fn: (_, context) => {
+        call = context;
+        return new Promise(() => {});
+      },
+    });
+    const { signal } = controller;
+    const running = client.runSession({
+      agent,
+      messages: "look",
+      tools: [hang],
+      signal,
+      cancelOnAbort: true,
+    });
+    const { sessionId } = await waitFor(() => call, { what: "the call" });
+    controller.abort(new Error("Enough"));
+    await expect(running).rejects.toThrow("Enough");
+    expect(call?.signal.aborted).toBe(true);
+    expect(await client.session(sessionId).status()).toMatchObject({ status: "interrupted" });
+  });
+
+  it("tells progress to those who watch", async () => {
+    const seen: unknown[] = [];
+    const work = tool({
+      name: "look",
+      description: "Looks.",
+      fn: (_, { progress }) => progress({ percent: 50 }),
+    });
+    await client.runSession({
+      agent,
+      messages: "look",
+      tools: [work],
+      timeoutMs: 20_000,
+      onEvent: (event) => {
+        if (event.type === "ToolCallProgressEvent") seen.push(event.data.progress);
+      },
+    });
+    expect(seen).toEqual([{ percent: 50 }]);
+  });
+
+  it("streams the model's text and the same events as polls", async () => {
+    const stream = client.streamSession({ agent, messages: "say Hello to the world.", timeoutMs: 20_000 });
+    let text = "";
+    const types: string[] = [];
+    for await (const item of stream) {
+      if (item.type === "delta") text += item.text;
+      else types.push(item.type);
+    }
+    const result = await stream.result;
+    expect(text).toBe("Hello to the world.");
+    expect(result.answer).toBe(text);
+    const events = await client.session(result.sessionId).events();
+    expect(types).toEqual(events.map(({ type }) => type));
+    expect(result.events).toEqual(events);
+  });
+});
+
+describe("where nothing streams", () => {
+  it("a stream gives the same events by polls", async () => {
+    const stack = await startStack({ script });
+    onTestFinished(() => stack.close());
+    const withoutStreams: typeof fetch = async (input, init) =>
+      (input as Request).url.includes("/stream") ? new Response("", { status: 404 }) : fetch(input, init);
+    const client = new TandemClient({ baseUrl: stack.baseUrl, apiKey, fetch: withoutStreams });
+    const stream = client.streamSession({ agent, messages: "look look", tools: [look], timeoutMs: 20_000 });
+    const types: string[] = [];
+    for await (const item of stream) types.push(item.type);
+    const { sessionId, answer } = await stream.result;
+    expect(answer).toBe("seen 0 | seen 1");
+    expect(types).toEqual((await client.session(sessionId).events()).map(({ type }) => type));
+  });
+});
+
+describe("over a line that drops, delays, refuses and cuts", () => {
+  let stack: TestStack;
+
+  beforeAll(async () => {
+    stack = await startStack({ script });
+  });
+  afterAll(() => stack?.close());
+
+  it("50 sessions run each handler exactly once", { timeout: 120_000 }, async () => {
+    const seed = chooseSeed();
+    const random = seeded(seed);
+    const faults: Fault[] = ["drop", "lose", "refuse", "cut", "halfClose", "delay", "delay"];
+    const proxy = await startFaultProxy(stack.baseUrl, {
+      random,
+      choose: () => (random() < 0.35 ? random.pick(faults) : "none"),
+    });
+    const client = new TandemClient({ baseUrl: proxy.baseUrl, apiKey, maxRetries: 8 });
+    const runs = new Map<string, number>();
+    const counted = tool({
+      name: "count",
+      description: "Counts.",
+      fn: async ({ n }, { idempotencyKey }) => {
+        runs.set(idempotencyKey, (runs.get(idempotencyKey) ?? 0) + 1);
+        await new Promise((resolve) => setTimeout(resolve, seeded(Number(n)).integer(1, 100)));
+        return `counted ${n}`;
+      },
+    });
+    try {
+      const sessions = Array.from({ length: 50 }, (_, index) => {
+        const options = {
+          agent,
+          messages: "count count count",
+          tools: [counted],
+          idempotencyKey: `s-${seed}-${index}`,
+          timeoutMs: 100_000,
+        };
+        return index % 2 === 0 ? client.runSession(options) : client.streamSession(options).result;
+      });
+      for (const result of await Promise.all(sessions)) {
+        expect(result, `seed ${seed}`).toMatchObject({
+          status: "completed",
+          answer: "counted 0 | counted 1 | counted 2",
+        });
+        expect(result.toolCalls).toHaveLength(3);
+      }
+      expect([runs.size, ...new Set(runs.values())], `seed ${seed}`).toEqual([150, 1]);
+      for (const fault of faults) expect(proxy.counts[fault], fault).toBeGreaterThan(0);
+    } finally {
+      await proxy.close();
+    }
+  });
+});
