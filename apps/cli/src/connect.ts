@@ -32,8 +32,15 @@ export async function findServer(options: ServerOptions, env = process.env): Pro
   const key = options.apiKey ?? (env.TANDEM_API_KEY?.trim() || undefined);
   if (named !== undefined) return { baseUrl: named, apiKey: key ?? null, isNamed: true };
   const dataDir = findDataDir(env);
-  const baseUrl = (await readNote(dataDir, "base-url")) ?? DEFAULT_BASE_URL;
+  const noted = await readNote(dataDir, "base-url");
+  const baseUrl = noted !== null && isOnThisMachine(noted) ? noted : DEFAULT_BASE_URL;
   return { baseUrl, apiKey: key ?? (await readNote(dataDir, "api-key")), isNamed: false };
+}
+
+/** A folder may come from anywhere: what lies in it must not send a key away. */
+function isOnThisMachine(url: string): boolean {
+  const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
+  return /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(hostname);
 }
 
 /**
