@@ -1,7 +1,7 @@
 // A program that serves one tool: it says which call it runs, on its standard output, and lets each take a while. After so
 // many it hangs in each.
 import { setTimeout as delay } from "node:timers/promises";
-import { TandemClient, tool } from "@tandem/sdk";
+import { serveTools, TandemClient, tool } from "@tandem/sdk";
 
 const { LEASE_S, RUN_MS, HANG_AFTER = "1000000" } = process.env;
 let runs = 0;
@@ -18,7 +18,7 @@ const lookUp = tool<{ key: string }>({
 });
 
 // The address and the key come from the environment.
-const serving = new TandemClient().serveTools({ tools: [lookUp], leaseS: Number(LEASE_S) });
+const serving = serveTools({ client: new TandemClient(), tools: [lookUp], leaseS: Number(LEASE_S) });
 process.once("SIGTERM", () => void serving.close());
 process.stdout.write("serving\n");
 await serving.done;

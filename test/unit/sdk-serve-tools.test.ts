@@ -4,7 +4,7 @@ import {
   type Journal,
   type JournalEntry,
   raise,
-  type serveTools,
+  serveTools,
   TandemClient,
   tool,
 } from "@tandem/sdk";
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const serve = (options: Options) => {
   const client = new TandemClient({ baseUrl: feed.baseUrl, apiKey: "key", maxRetries: 0 });
-  const serving = client.serveTools({ drainMs: 0, ...options });
+  const serving = serveTools({ client, drainMs: 0, ...options });
   servings.push(serving);
   return serving;
 };
@@ -427,5 +427,5 @@ it.each([
   { what: "a drain of no number", options: { drainMs: Number.NaN } },
 ])("serveTools refuses $what", ({ options }) => {
   const client = new TandemClient({ baseUrl: feed.baseUrl, apiKey: "key" });
-  expect(() => client.serveTools({ tools: [lookUp(() => 1)], ...options })).toThrow(/must|takes/);
+  expect(() => serveTools({ client, tools: [lookUp(() => 1)], ...options })).toThrow(/must|takes/);
 });

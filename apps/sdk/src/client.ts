@@ -5,7 +5,6 @@ import { TandemApi } from "./generated/sdk.gen.ts";
 import { createSend, openReply } from "./http.ts";
 import { RunsOfSessions } from "./runs-of-sessions.ts";
 import type { ToolSchema } from "./schemas/tool-schema.ts";
-import { type ServeToolsOptions, serveTools, type ToolServing } from "./serve-tools.ts";
 import { type RequestOptions, SessionHandle } from "./session-handle.ts";
 import { type SessionOptions, toSessionRequest } from "./session-request.ts";
 import type { AnswerOf, DefaultAnswer, SessionResult } from "./session-result.ts";
@@ -136,10 +135,5 @@ export class TandemClient extends TandemApi {
     } finally {
       scope.release();
     }
-  }
-
-  /** Answers calls of many sessions in this process: {@link serveTools}. */
-  serveTools(options: Omit<ServeToolsOptions, "client">): ToolServing {
-    return serveTools({ ...options, client: this });
   }
 }
