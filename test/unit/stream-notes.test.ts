@@ -53,8 +53,8 @@ describe("notes of a text", () => {
     }
   });
 
-  it("are none of nothing", () => {
-    expect(toTextNotes({ ...source, text: "" })).toEqual([]);
+  it("are one of nothing, and cuts are where no pair is parted", () => {
+    expect(toTextNotes({ ...source, text: "" }).map(readStreamNote)).toMatchObject([{ text: "", offset: 7 }]);
     expect(toCut("🦀", 1)).toBe(0);
     expect(toCut("\ud83dx", 1)).toBe(1);
   });

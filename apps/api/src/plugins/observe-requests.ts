@@ -21,7 +21,7 @@ export function observeRequests(app: App, { engine }: ApiContext): void {
     const { url: route = "none" } = request.routeOptions;
     const status = reply.statusCode;
     const seconds = reply.elapsedTime / 1_000;
-    if (route === STREAM_ROUTE && status === 200) return done();
+    if (route === STREAM_ROUTE && status === 200 && request.method === "GET") return done();
     if (route === POLL_ROUTE && isPatient(request)) metrics.polls.observe({ status }, seconds);
     else metrics.http.observe({ method: route === "none" ? "any" : request.method, route, status }, seconds);
     if (tracer.isOn) traceRequest(request, reply, route);

@@ -49,6 +49,8 @@ export async function followSession(options: FollowOptions): Promise<StreamEnd> 
   let { first: row, fromIndex: cursor } = options;
   try {
     for (;;) {
+      // What is told of a step while its events are on their way would come behind them.
+      text.hold();
       await sendEvents(stream, row, cursor);
       if (stream.isOver) return "gone";
       const from = cursor;
@@ -131,6 +133,10 @@ function sendText({ stream, texts, sessionId }: FollowOptions) {
   };
   const follower = texts.follow(sessionId, send);
   return {
+    /** Sends nothing until it is known which steps were sent. */
+    hold(): void {
+      knownSteps = null;
+    },
     /** All events of so many steps were sent. */
     knowSteps(steps: number): void {
       knownSteps = steps;

@@ -62,6 +62,8 @@ export function createRunningTexts(wake: Pick<Wake, "tell" | "hear" | "onReopen"
     const { step, fence } = note;
     if (entry.running?.fence !== fence) entry.running = { step, fence, text: "" };
     const { running } = entry;
+    // A request begins, of a worker that may not know that it is watched.
+    if (note.text === "") return ask(note.sessionId, entry);
     const missing = note.offset - running.text.length;
     if (missing > 0) {
       if (performance.now() - entry.askedMs < ASK_AGAIN_MS) return;

@@ -33,15 +33,16 @@ const MAX_UNITS = 1_200;
 const COMMA = /,/g;
 const ESCAPED_COMMA = "\\u002c";
 
-/** A text as notes, in order; it is cut between code points. */
+/** A text as notes, in order; it is cut between code points. No text is a note too: it says that a request begins. */
 export function toTextNotes({ sessionId, step, fence, offset, text }: Omit<TextNote, "kind">): string[] {
   const notes: string[] = [];
-  for (let start = 0; start < text.length; ) {
+  let start = 0;
+  do {
     const end = toCut(text, start + MAX_UNITS);
     const json = JSON.stringify(text.slice(start, end)).replace(COMMA, ESCAPED_COMMA);
     notes.push(["text", sessionId, step, fence, offset + start, json].join("."));
     start = end;
-  }
+  } while (start < text.length);
   return notes;
 }
 

@@ -2,7 +2,6 @@
 // with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are
 // handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
-import { findStringEnd } from "@tandem/engine/domain/scan-json";
 import { mapEvents } from "./event-stream.ts";
 import { findArguments } from "./find-arguments.ts";
 import { modelFetch } from "./model-fetch.ts";
@@ -20,7 +19,7 @@ export const fetchWithExactArguments: typeof fetch = async (input, init) => {
   if (!response.ok) return response;
   if (type.includes("json")) return withBody(response, toMarkedArguments(await response.text()));
   if (!type.startsWith("text/event-stream") || response.body === null) return response;
-  return withBody(response, mapEvents(response.body, toMarkedArguments));
+  return withBody(response, mapEvents(response.body, toExactEvents));
 };
 
 function withBody({ status, statusText, headers: sent }: Response, body: string | ReadableStream): Response {
@@ -33,12 +32,31 @@ function withBody({ status, statusText, headers: sent }: Response, body: string 
 
 /** The arguments' text as the model gave it, whether or not they came as marked text. */
 export function toArgumentsText(input: string): string {
-  // A text that is the value of the arguments is passed on as it is where a reply is streamed.
+  // Where a reply is streamed, a text in place of the arguments is passed on as it is.
   if (input.startsWith(MARK)) return input.slice(MARK.length);
   if (!input.startsWith(`"${MARK}`)) return input;
-  const end = findStringEnd(input, 0) + 1;
-  // What a stream adds to arguments that were there from its beginning belongs to them.
-  return (JSON.parse(input.slice(0, end)) as string).slice(MARK.length) + input.slice(end);
+  return (JSON.parse(input) as string).slice(MARK.length);
+}
+
+/** An event of Anthropic's that may begin a call: its arguments come later, as text, and most begin with none. */
+const BEGINS_BLOCK = '"content_block_start"';
+const NO_ARGUMENTS = /^\{\s*\}$/;
+
+/** The data of a stream's event. A call that begins with arguments begins with none, and is given them as text at once. */
+function toExactEvents(data: string): string[] {
+  if (!data.includes(BEGINS_BLOCK)) return [toMarkedArguments(data)];
+  try {
+    const [span] = findArguments(data);
+    if (!span) return [data];
+    const text = data.slice(span.start, span.end);
+    if (NO_ARGUMENTS.test(text)) return [data];
+    const begun = `${data.slice(0, span.start)}{}${data.slice(span.end)}`;
+    const { index } = JSON.parse(begun) as { index: number };
+    const delta = { type: "input_json_delta", partial_json: text };
+    return [begun, JSON.stringify({ type: "content_block_delta", index, delta })];
+  } catch {
+    return [data];
+  }
 }
 
 function toMarkedArguments(text: string): string {
@@ -52,15 +70,11 @@ function toMarkedArguments(text: string): string {
   }
 }
 
-const NO_ARGUMENTS = /^\{\s*\}$/;
-
 /** Cut out unread: a repeated key, a deep nesting or a slip in the arguments is told to the model, by their reader. */
 function markArguments(text: string): string {
   const pieces: string[] = [];
   let end = 0;
   for (const span of findArguments(text)) {
-    // Nothing of them can be lost; and where a stream says them later, they begin as none.
-    if (NO_ARGUMENTS.test(text.slice(span.start, span.end))) continue;
     pieces.push(text.slice(end, span.start), JSON.stringify(MARK + text.slice(span.start, span.end)));
     end = span.end;
   }

@@ -27,7 +27,10 @@ export interface TextSource {
   fence: number;
 }
 
-/** Begins with no text. All of it is kept until its end, for those who come late. */
+/**
+ * Begins with no text, and tells so: a watcher that this process has not heard of answers. All of it is kept until its end,
+ * for those who come late.
+ */
 export function tellText(
   { wake, watched }: { wake: Pick<Wake, "tell">; watched: WatchedSessions },
   source: TextSource,
@@ -58,6 +61,7 @@ export function tellText(
     told = Math.min(told, fence === source.fence ? length : 0);
     tellSoon();
   });
+  for (const note of toTextNotes({ ...source, offset: 0, text: "" })) wake.tell(note);
   return {
     add(delta) {
       text += delta;
