@@ -1,6 +1,8 @@
 // Each call runs once: over waits, handles and lost replies. How many run at a time, and what they tell on their way.
 import { TandemClient, type Tool, type ToolSettings, tool } from "@tandem/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RunEnvironment } from "../../apps/sdk/src/run-environment.ts";
+import { RunsOfSessions } from "../../apps/sdk/src/runs-of-sessions.ts";
 import {
   type FakeTandemServer,
   fakeCall,
@@ -164,6 +166,50 @@ describe("a call", () => {
     server.answer("Done.");
     expect((await running).events).toHaveLength(3);
     expect(calls).toBe(1);
+  });
+});
+
+describe("what a client keeps of its sessions", () => {
+  const source = { api: {} as TandemClient, journal: null };
+  const environment = () =>
+    new RunEnvironment({
+      tools: [makeTool("hang", () => new Promise(() => {}))],
+      context: undefined,
+      maxConcurrency: undefined,
+      askPermission: null,
+      onFailure: () => {},
+    });
+  /** A wait that is given up while its call runs. */
+  const forsake = (runs: RunsOfSessions, id: string) => {
+    const wait = environment();
+    const session = runs.use(id);
+    session.join(wait);
+    session.follow(wait, { pending: [fakeCall("hang")], nextIndex: 1, mayStart: true });
+    session.leave(wait);
+    runs.release(id, { isOver: false });
+  };
+
+  it("is nothing when a wait ends with nothing open, or the session's turn is over", () => {
+    const runs = new RunsOfSessions(source);
+    const wait = environment();
+    runs.use("a").join(wait);
+    expect(runs.size).toBe(1);
+    runs.use("a").leave(wait);
+    runs.release("a", { isOver: false });
+    expect(runs.size).toBe(0);
+    forsake(runs, "b");
+    expect(runs.size).toBe(1);
+    runs.release("b", { isOver: true });
+    expect(runs.size).toBe(0);
+  });
+
+  it("is bounded, and what is used is not let go", () => {
+    const runs = new RunsOfSessions(source);
+    const used = runs.use("used");
+    used.join(environment());
+    for (let n = 0; n < 1_100; n += 1) forsake(runs, `session-${n}`);
+    expect(runs.size).toBe(1_001);
+    expect(runs.use("used")).toBe(used);
   });
 });
 

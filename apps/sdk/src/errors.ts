@@ -108,9 +108,8 @@ export class PermissionRequiredError extends TandemError {
   constructor(sessionId: string, calls: readonly ToolRequest[]) {
     const names = [...new Set(calls.map(({ tool_name }) => JSON.stringify(tool_name)))].join(", ");
     super(
-      `Session ${sessionId} waits for an approval of ${names}, and nobody here gives one. Give \`onPermissionRequest\` ` +
-        'to decide in this process, or `onPermissionRequest: "elsewhere"` to wait until somebody decides by the API; ' +
-        "an `approvalTimeoutS` of the tool or the session ends such a wait by itself.",
+      `Session ${sessionId} waits for an approval of ${names}, and nobody here gives it. Decide in ` +
+        '`onPermissionRequest`, say `onPermissionRequest: "elsewhere"` to wait for others, or set an `approvalTimeoutS`.',
     );
     this.sessionId = sessionId;
     this.calls = calls;
