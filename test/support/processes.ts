@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { waitFor } from "./wait-for.ts";
 
@@ -32,16 +32,20 @@ export function startProcess(options: {
   entry: string;
   env?: Record<string, string>;
   args?: string[];
+  /** What it reads from standard input. Default: nothing. */
+  input?: string;
   /** Told of each line on standard output. */
   onLine?: (line: string) => void;
 }): TestProcess {
-  const { entry, env = {}, args = [], onLine } = options;
+  const { entry, env = {}, args = [], input, onLine } = options;
   const flags = entry.endsWith(".ts") ? sourceFlags : [];
   const child = spawn(process.execPath, [...flags, entry, ...args], {
     cwd: repositoryRoot,
     env: { ...bareEnvironment(), ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
+  // A program that ends without reading it is no fault.
+  child.stdin?.on("error", () => {}).end(input);
   if (child.pid === undefined) throw new Error(`${entry} could not be started`);
   const stdout = collectLines(child.stdout, onLine);
   const stderr = collectLines(child.stderr);

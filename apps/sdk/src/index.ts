@@ -51,7 +51,7 @@ export {
   tool,
 } from "./tool.ts";
 export type { ToolCallStatus, ToolCallSummary } from "./tool-calls.ts";
-export type { ToolSource } from "./tool-definitions.ts";
+export { type ToolSource, toDefinitions } from "./tool-definitions.ts";
 export type { ToolImage } from "./tool-images.ts";
 export type { ToolResult, ToolReturn } from "./tool-result.ts";
 export {

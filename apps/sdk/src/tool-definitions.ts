@@ -23,6 +23,17 @@ export function isEnabled({ enabled = true }: Tool, context: EnabledContext): bo
   return typeof enabled === "function" ? enabled(context) : enabled;
 }
 
+/**
+ * The definitions of tools, as the API takes them: for an agent that is stored, whose tools {@link serveTools} runs.
+ *
+ * @throws {TandemError} when two tools have the same name
+ * @example
+ * await client.createAgent({ body: { name: "guide", description: "Knows the weather.", tools: toDefinitions([getWeather]) } });
+ */
+export function toDefinitions(sources: readonly ToolSource[]): ToolDefinition[] {
+  return toTools(sources).map(toDefinition);
+}
+
 /** The definition of a tool, as the API takes it. */
 export function toDefinition(tool: Tool): ToolDefinition {
   const { timeoutMs } = tool;
