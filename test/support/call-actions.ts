@@ -71,8 +71,8 @@ export const claimForRun = (claim: { call: number; claimant: string; leaseS: num
   expected: (model, session) => model.claimCall(session, claim),
   async act(walk, session, at) {
     const callId = toId(await readCallIds(walk, session), claim.call, at);
-    const until = await claimCall(walk.engine, { ...keyOf(walk, session), ...claim, callId });
-    return until === null ? null : "claimed";
+    const taken = await claimCall(walk.engine, { ...keyOf(walk, session), ...claim, callId });
+    return { isHeld: taken.claimedUntil !== null, previous: taken.previousClaimant };
   },
 });
 

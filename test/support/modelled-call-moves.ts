@@ -92,9 +92,10 @@ export class CallMoves extends SessionMoves {
     const isFree = call.claimedUntil === null || call.claimedUntil <= this.now;
     if (!isFree && call.claimant !== claim.claimant) return { isSilent: true, error: "call_claimed" };
     const isGivenBack = claim.leaseS === 0;
+    const previous = call.claimant;
     call.claimant = isGivenBack ? null : claim.claimant;
     call.claimedUntil = isGivenBack ? null : this.now + claim.leaseS;
-    return { result: isGivenBack ? null : "claimed" };
+    return { result: { isHeld: !isGivenBack, previous } };
   }
 
   /** Between turns only; decisions stay remembered for tools that stay as they are. */
