@@ -26,9 +26,13 @@ function isTypeScriptLoaded(): boolean {
   return import.meta.url.endsWith(".ts");
 }
 
+/** As the source runs: modules of both kinds, and stacks that name places in TypeScript. */
 async function importWithTsx(url: string): Promise<Record<string, unknown>> {
-  const { tsImport } = await import("tsx/esm/api");
-  return tsImport(url, import.meta.url) as Promise<Record<string, unknown>>;
+  const [esm, cjs] = await Promise.all([import("tsx/esm/api"), import("tsx/cjs/api")]);
+  process.setSourceMapsEnabled(true);
+  cjs.register();
+  esm.register();
+  return import(url) as Promise<Record<string, unknown>>;
 }
 
 /** A file of a package that is not of type `module` comes as CommonJS: its exports may be one level down. */
