@@ -37,19 +37,6 @@ export function openAbortScope(options: {
 }
 
 /**
- * Runs something with a signal of its own that follows `parent`. Each request of a wait goes through this: Node leaves
- * a listener on the signal of every request until that is collected, thousands on a wait of many polls.
- */
-export async function withAbortScope<T>(parent: AbortSignal, run: (signal: AbortSignal) => Promise<T>) {
-  const scope = openAbortScope({ parent });
-  try {
-    return await run(scope.signal);
-  } finally {
-    scope.release();
-  }
-}
-
-/**
  * Gives what the promise gives, unless the signal is aborted first: then throws the signal's reason, and what becomes of
  * the promise is nobody's concern.
  */

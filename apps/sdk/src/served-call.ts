@@ -1,5 +1,5 @@
 // One call of the feed: claimed, run, and its result posted until it has arrived.
-import { type AbortScope, openAbortScope, pause, untilAborted, withAbortScope } from "./abort-scope.ts";
+import { type AbortScope, openAbortScope, pause, untilAborted } from "./abort-scope.ts";
 import { CallClaim, type ClaimLoss, toClaimLoss } from "./call-claim.ts";
 import { type CallOutcome, callTool, type PostedResult } from "./call-tool.ts";
 import { APIError } from "./errors.ts";
@@ -144,10 +144,7 @@ class ServedCall {
     const path = { id: this.#offered.session_id };
     for (let failures = 0; ; ) {
       try {
-        await postResults(
-          (body) => withAbortScope(requests, (signal) => api.submitToolResults({ path, body, signal })),
-          [result],
-        );
+        await postResults((body) => api.submitToolResults({ path, body, signal: requests }), [result]);
         await this.#record.forget();
         return "answered";
       } catch (error) {
