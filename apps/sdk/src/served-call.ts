@@ -99,9 +99,9 @@ class ServedCall {
       await this.#claim.release(requests);
       return "left";
     }
-    await this.#record.start();
     this.#serving.onStart(this.#offered);
     const outcome = await this.#run();
+    if (this.#record.fault) throw this.#record.fault;
     if (!outcome) return this.#giveUp();
     if (outcome.raised && (await this.#cancelSession(outcome.raised))) return "answered";
     await this.#record.finish(outcome.posted);
@@ -118,6 +118,7 @@ class ServedCall {
       ...{ sessionId, callId: call.id, signal, context },
       progress: createProgress((progress) => api.reportToolProgress({ path, body: { progress }, signal })),
       askPermission: askPermission && (async (request) => askPermission(request)),
+      onStart: () => this.#record.start(signal),
     });
     return untilAborted(outcome, signal).catch(() => null);
   }
@@ -128,7 +129,7 @@ class ServedCall {
       await this.#record.forget();
       return "left";
     }
-    if (!mayRunAgain(this.#tool)) return this.#deliver(this.#unknownOutcome());
+    if (this.#record.isStarted && !mayRunAgain(this.#tool)) return this.#deliver(this.#unknownOutcome());
     await this.#claim.release(this.#serving.requests);
     await this.#record.forget();
     return "left";
