@@ -330,6 +330,25 @@ describe("progress", () => {
     expect(sent()).toEqual([1, 5]);
   });
 
+  it("whose request stalls holds nothing up: neither a function that awaits it, nor a generator", async () => {
+    server.intercept = ({ path }) => (path.endsWith("/progress") ? "hang" : undefined);
+    server.call(fakeCall("work"), fakeCall("yield", {}, "call_2"));
+    await wait(
+      [
+        makeTool("work", async (_, { progress }) => {
+          await progress(1);
+          return "done";
+        }),
+        makeTool("yield", async function* () {
+          yield 1;
+          yield 2;
+        }),
+      ],
+      { timeoutMs: 10_000 },
+    );
+    expect(server.results).toMatchObject([{ results: [{ result: "done" }, { result: 2 }] }]);
+  });
+
   it("that cannot be sent fails nothing", async () => {
     server.intercept = ({ path }) =>
       path.endsWith("/progress") ? { status: 409, body: { detail: "No." } } : undefined;

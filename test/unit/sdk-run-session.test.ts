@@ -579,6 +579,12 @@ describe("a wait", () => {
     expect(result.events).toHaveLength(3);
   });
 
+  it("ends after its time when the session cannot be created either", async () => {
+    server.intercept = replyOnce("POST", "/sessions", "hang");
+    const running = client.runSession({ agent: "tandem/assistant", timeoutMs: 100 });
+    await expect(running).rejects.toThrow("The session was not created within 100 ms");
+  });
+
   it("runs a call again that an earlier wait of the handle had to give up", async () => {
     let calls = 0;
     server.call(fakeCall("ping"));
