@@ -560,6 +560,18 @@ describe("a wait", () => {
     expect(server.requestsTo("DELETE", fakeSessionId)).toEqual([]);
   });
 
+  it("shares a signal with many others, and adds one listener", async () => {
+    const abort = new AbortController();
+    const waits = Array.from({ length: 20 }, () =>
+      client.session(fakeSessionId).waitForCompletion({ signal: abort.signal }),
+    );
+    await waitFor(() => server.waitingPolls() === 20, { what: "all waits" });
+    expect(getEventListeners(abort.signal, "abort")).toHaveLength(1);
+    server.answer("Hi.");
+    await Promise.all(waits);
+    expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+  });
+
   it("starts nothing when its signal is aborted before", async () => {
     const signal = AbortSignal.abort(new Error("Never"));
     await expect(client.runSession({ agent: "tandem/assistant", signal })).rejects.toThrow("Never");
