@@ -247,6 +247,16 @@ describe("a result", () => {
     expect(result).toContain(fault);
   });
 
+  it.each([
+    ["[object Response]", new Response("text")],
+    ["[object Map]", new Map([[1, 2]])],
+    ["[object Error]", new Error("returned")],
+  ])("that JSON makes nothing of is an error: %s", async (kind, value) => {
+    expect(resultOf(await call(returning(value)))).toBe(
+      `Error: Tool "x" returned a value that JSON cannot carry: ${kind}`,
+    );
+  });
+
   it("with other keys is plain JSON, and an error in parts may be an Error", async () => {
     expect(resultOf(await call(returning({ images: ["a.png"], count: 1 })))).toEqual({
       images: ["a.png"],
