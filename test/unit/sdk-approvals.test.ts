@@ -30,8 +30,8 @@ afterEach(() => server.close());
 const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 const pay = (fn: Tool["fn"] = () => "paid", options: Partial<ToolSettings> = {}) =>
   tool({ name: "pay", description: "Pays.", fn, ...options });
-const run = (onPermissionRequest?: AskPermission | "elsewhere", tools = [pay()]) =>
-  client.runSession({ agent: "tandem/assistant", tools, onPermissionRequest });
+const run = (onPermissionRequest?: AskPermission | "elsewhere", tools = [pay()], options: object = {}) =>
+  client.runSession({ agent: "tandem/assistant", tools, onPermissionRequest, ...options });
 const decisions = () => server.requestsTo("POST", "/approvals").map(({ body }) => body);
 
 describe("a call that waits for an approval", () => {
@@ -220,6 +220,38 @@ describe("a tool's own requiresApproval", () => {
     ]);
     expect(decisions()).toEqual([]);
   });
+
+  it("ends the wait with what the handler throws, and is asked again by the next", async () => {
+    server.call(fakeCall("pay"));
+    const tools = [pay(undefined, { requiresApproval: true })];
+    const failing = run(() => {
+      throw new Error("No terminal");
+    }, tools);
+    await expect(failing).rejects.toThrow("No terminal");
+    expect(server.results).toEqual([]);
+    await run(() => "allow", tools);
+    expect(server.results).toMatchObject([{ kind: "tool_result" }]);
+  });
+
+  it.each([
+    ["never answers", () => new Promise<never>(() => {})],
+    [
+      "gives up with its signal",
+      ({ signal }: PermissionRequest) =>
+        new Promise<never>((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("Nobody came")));
+        }),
+    ],
+  ])(
+    "that %s while the wait lasts leaves the call open: an unsafe tool has done nothing yet",
+    async (_, ask) => {
+      server.call(fakeCall("pay"));
+      const tools = [pay(undefined, { requiresApproval: true, sideEffects: "unsafe" })];
+      await expect(run(ask, tools, { timeoutMs: 300 })).rejects.toThrow("was not done");
+      await run(() => "allow", tools);
+      expect(server.results).toMatchObject([{ kind: "tool_result" }]);
+    },
+  );
 
   it("tells the model when nobody answers", async () => {
     server.call(fakeCall("pay"));

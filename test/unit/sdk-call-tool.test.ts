@@ -9,10 +9,11 @@ import {
   type ToolContext,
   tool,
 } from "@tandem/sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { type CallEnvironment, type CallOutcome, callTool } from "../../apps/sdk/src/call-tool.ts";
 import type { PermissionRequest } from "../../apps/sdk/src/permissions.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const environment = (more: Partial<CallEnvironment> = {}): CallEnvironment => ({
   sessionId: "s",
@@ -80,6 +81,19 @@ describe("a call", () => {
     });
     expect(resultOf(await call(slow))).toBe("Error: The tool took longer than 20 ms");
     expect(reason).toBeInstanceOf(Error);
+  });
+
+  it("that does not heed its abort keeps no program from its end", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    onTestFinished(() => void timers.mockRestore());
+    const abort = new AbortController();
+    void call(make({ fn: () => new Promise(() => {}), timeoutMs: 77_777 }), {}, { signal: abort.signal });
+    const clock = () => timers.mock.results[timers.mock.calls.findIndex(([, ms]) => ms === 77_777)]?.value;
+    await waitFor(() => clock() !== undefined, { what: "the function" });
+    expect(clock().hasRef()).toBe(true);
+    abort.abort();
+    expect(clock().hasRef()).toBe(false);
+    clearTimeout(clock());
   });
 
   it("whose signal is aborted already is not run", async () => {
@@ -231,6 +245,16 @@ describe("a result", () => {
     const result = resultOf(await call(returning({ images: [pngUri, image] })));
     expect(result).toContain('Error: Tool "x" returned an image that cannot be sent: images[1]: ');
     expect(result).toContain(fault);
+  });
+
+  it.each([
+    ["[object Response]", new Response("text")],
+    ["[object Map]", new Map([[1, 2]])],
+    ["[object Error]", new Error("returned")],
+  ])("that JSON makes nothing of is an error: %s", async (kind, value) => {
+    expect(resultOf(await call(returning(value)))).toBe(
+      `Error: Tool "x" returned a value that JSON cannot carry: ${kind}`,
+    );
   });
 
   it("with other keys is plain JSON, and an error in parts may be an Error", async () => {

@@ -1,5 +1,5 @@
 // Each call runs once: over waits, handles and lost replies. How many run at a time, and what they tell on their way.
-import { TandemClient, type Tool, type ToolSettings, tool } from "@tandem/sdk";
+import { raise, TandemClient, type Tool, type ToolSettings, tool } from "@tandem/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunEnvironment } from "../../apps/sdk/src/run-environment.ts";
 import { RunsOfSessions } from "../../apps/sdk/src/runs-of-sessions.ts";
@@ -92,6 +92,49 @@ describe("a call", () => {
     expect(await wait([tool])).toMatchObject({ answer: "Done." });
     expect(held.calls).toBe(1);
     expect(server.results).toMatchObject([{ result: "late" }]);
+  });
+
+  it("that ends after the wait that began it is told in the result of another", async () => {
+    const { held, tool } = makeHeld();
+    server.call(fakeCall("held"));
+    const first = wait([tool], { timeoutMs: 300 });
+    const second = wait([tool]);
+    await expect(first).rejects.toThrow("was not done");
+    held.finish("pong");
+    expect(await second).toMatchObject({ toolCalls: [{ executedHere: true }] });
+  });
+
+  it("whose guardrail ends the run after the wait that began it ends another one", async () => {
+    const { held, tool } = makeHeld({ outputGuardrails: [{ name: "strict", run: () => raise("no") }] });
+    server.call(fakeCall("held"));
+    const first = wait([tool], { timeoutMs: 300 });
+    const second = wait([tool]);
+    await expect(first).rejects.toThrow("was not done");
+    held.finish("pong");
+    await expect(second).rejects.toThrow("ended the run");
+  });
+
+  it("whose guardrail ends the run when nobody waits is run again by the next wait", async () => {
+    const { held, tool } = makeHeld({ outputGuardrails: [{ name: "strict", run: () => raise("no") }] });
+    server.call(fakeCall("held"));
+    await expect(wait([tool], { timeoutMs: 300 })).rejects.toThrow("was not done");
+    held.finish("late");
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = wait([tool]);
+    await waitFor(() => held.calls === 2, { what: "the second run" });
+    held.finish("pong");
+    await expect(second).rejects.toThrow("ended the run");
+  });
+
+  it("is posted with its own arguments, whatever its function did to them", async () => {
+    server.call(fakeCall("spoil", { id: 1 }));
+    await wait([
+      makeTool("spoil", (args) => {
+        Object.assign(args as object, { id: 2n, self: args });
+        return "done";
+      }),
+    ]);
+    expect(server.results).toMatchObject([{ tool_req: { args: { id: 1 } }, result: "done" }]);
   });
 
   it("that is unsafe is waited for by the next wait", async () => {
@@ -285,6 +328,25 @@ describe("progress", () => {
       }),
     ]);
     expect(sent()).toEqual([1, 5]);
+  });
+
+  it("whose request stalls holds nothing up: neither a function that awaits it, nor a generator", async () => {
+    server.intercept = ({ path }) => (path.endsWith("/progress") ? "hang" : undefined);
+    server.call(fakeCall("work"), fakeCall("yield", {}, "call_2"));
+    await wait(
+      [
+        makeTool("work", async (_, { progress }) => {
+          await progress(1);
+          return "done";
+        }),
+        makeTool("yield", async function* () {
+          yield 1;
+          yield 2;
+        }),
+      ],
+      { timeoutMs: 10_000 },
+    );
+    expect(server.results).toMatchObject([{ results: [{ result: "done" }, { result: 2 }] }]);
   });
 
   it("that cannot be sent fails nothing", async () => {

@@ -1,4 +1,5 @@
 // What a client does with requests and replies, whatever the operation.
+import { getEventListeners } from "node:events";
 import { APIError, ConnectionError, TandemClient, type TandemClientOptions, TimeoutError } from "@tandem/sdk";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { retryDelayMs } from "../../apps/sdk/src/retry.ts";
@@ -88,6 +89,14 @@ describe("an operation", () => {
     };
     expect(await newClient({ fetch }).getHealth()).toEqual({ status: "ok" });
     expect(seen).toEqual([`${server.baseUrl}/healthz`]);
+  });
+
+  it("leaves no listener on its signal, however many there are", async () => {
+    answerWith({ status: 200, body: { id: fakeSessionId } });
+    const { signal } = new AbortController();
+    const client = newClient();
+    for (let calls = 0; calls < 20; calls += 1) await client.getSession({ path, signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("is aborted by its signal, with the signal's reason", async () => {
@@ -182,6 +191,18 @@ describe("an error", () => {
   ])("can be made of %s", async (_, reply, message) => {
     answerWith(reply);
     await expect(newClient().getSession({ path })).rejects.toMatchObject({ name: "APIError", message });
+  });
+
+  it("is one of the connection when a reply was cut short, though nothing told its length", async () => {
+    const cut = (text: string): FakeReply => ({
+      status: 200,
+      text,
+      headers: { "content-type": "application/json" },
+    });
+    answerWith(cut('{"id": "018'), cut(""), { status: 200, body: { id: fakeSessionId } });
+    expect(await newClient().getSession({ path })).toEqual({ id: fakeSessionId });
+    answerWith(cut("{"));
+    await expect(newClient({ maxRetries: 0 }).getSession({ path })).rejects.toBeInstanceOf(ConnectionError);
   });
 
   it("says when a success is not JSON", async () => {

@@ -165,6 +165,38 @@ describe("with a journal", () => {
     await waitFor(isEmpty, { what: "an empty journal" });
   });
 
+  it("knows that a call was not started yet when it waits for a permission", async () => {
+    const entries = new Map<string, JournalEntry>();
+    const journal = {
+      read: (key: string) => entries.get(key) ?? null,
+      write: (key: string, entry: JournalEntry) => void entries.set(key, entry),
+      remove: (key: string) => void entries.delete(key),
+    };
+    const client = new TandemClient({
+      baseUrl: server.baseUrl,
+      apiKey: "key",
+      journal: journal as unknown as Journal,
+    });
+    const seen: unknown[] = [];
+    const charge = tool({
+      name: "charge",
+      description: "Charges a card.",
+      requiresApproval: true,
+      fn: () => seen.push(...entries.values()),
+    });
+    server.call(fakeCall("charge"));
+    await client.session(fakeSessionId).waitForCompletion({
+      tools: [charge],
+      onPermissionRequest: () => {
+        seen.push(entries.size);
+        return "allow";
+      },
+    });
+    expect(seen).toEqual([0, { state: "started" }]);
+    // Functions that give no promises are as good.
+    await waitFor(() => entries.size === 0, { what: "an empty journal" });
+  });
+
   it("that cannot be written no call is started, and the wait says so", async () => {
     const journal: Journal = {
       read: async () => null,

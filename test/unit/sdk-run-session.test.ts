@@ -560,6 +560,18 @@ describe("a wait", () => {
     expect(server.requestsTo("DELETE", fakeSessionId)).toEqual([]);
   });
 
+  it("shares a signal with many others, and adds one listener", async () => {
+    const abort = new AbortController();
+    const waits = Array.from({ length: 20 }, () =>
+      client.session(fakeSessionId).waitForCompletion({ signal: abort.signal }),
+    );
+    await waitFor(() => server.waitingPolls() === 20, { what: "all waits" });
+    expect(getEventListeners(abort.signal, "abort")).toHaveLength(1);
+    server.answer("Hi.");
+    await Promise.all(waits);
+    expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+  });
+
   it("starts nothing when its signal is aborted before", async () => {
     const signal = AbortSignal.abort(new Error("Never"));
     await expect(client.runSession({ agent: "tandem/assistant", signal })).rejects.toThrow("Never");
@@ -577,6 +589,12 @@ describe("a wait", () => {
     const result = await session.waitForCompletion();
     expect(result.answer).toBe("Hi.");
     expect(result.events).toHaveLength(3);
+  });
+
+  it("ends after its time when the session cannot be created either", async () => {
+    server.intercept = replyOnce("POST", "/sessions", "hang");
+    const running = client.runSession({ agent: "tandem/assistant", timeoutMs: 100 });
+    await expect(running).rejects.toThrow("The session was not created within 100 ms");
   });
 
   it("runs a call again that an earlier wait of the handle had to give up", async () => {

@@ -388,6 +388,21 @@ describe("close", () => {
     expect(call.results).toMatchObject([{ result: "taken over" }]);
   });
 
+  it("gives an unsafe call back that still waits for a permission", async () => {
+    let asked = 0;
+    const serving = serve({
+      tools: [lookUp(() => "ran", { sideEffects: "unsafe", requiresApproval: true })],
+      onPermissionRequest: () => {
+        asked += 1;
+        return new Promise(() => undefined);
+      },
+    });
+    const call = feed.offer({ toolName: "look_up" });
+    await waitFor(() => asked === 1, { what: "the question" });
+    await serving.close();
+    expect(call).toMatchObject({ claimant: null, results: [] });
+  });
+
   it("says of unsafe calls that their outcome is unknown, in place of giving them back", async () => {
     const started: string[] = [];
     const serving = serve({ tools: [{ ...hang(started), sideEffects: "unsafe" }] });

@@ -1,4 +1,14 @@
-import { combined, filtered, prefixed, renamed, TandemClient, tool, toolset } from "@tandem/sdk";
+import {
+  combined,
+  filtered,
+  prefixed,
+  renamed,
+  TandemClient,
+  type Tool,
+  toDefinitions,
+  tool,
+  toolset,
+} from "@tandem/sdk";
 import { describe, expect, it } from "vitest";
 import { fakeSessionId } from "../support/fake-tandem-server.ts";
 
@@ -90,6 +100,14 @@ describe("tools of a session", () => {
       'Two tools are named "mail_send": toolset mail.send and tools[1]',
     );
     await expect(toldTools({ agent: "a", tools: [single, single] })).rejects.toThrow("tools[0] and tools[1]");
+  });
+
+  it("are refused when they are not made by `tool`, or say by a promise whether they are enabled", async () => {
+    const plain = { name: "x", description: "X.", fn: () => 1 };
+    expect(() => toDefinitions([plain as unknown as Tool])).toThrow("tools[0] must be made by tool()");
+    const asks = tool({ ...plain, enabled: (async () => false) as unknown as () => boolean });
+    const session = new TandemClient({ apiKey: "key" }).startSession({ agent: "a", tools: [asks] });
+    await expect(session).rejects.toThrow('Tool "x": enabled must give a boolean');
   });
 
   it("are told to the server where they are enabled for the run's context", async () => {

@@ -3,12 +3,17 @@
 /** Longest delay that timers take; a longer one would fire at once. */
 const maxTimerMs = 2_147_483_647;
 
+/** By signal, what is called when it is aborted. However many these are, the signal has one listener: Node warns of 11. */
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
 /** A signal of its own that follows a parent, ends by a timeout, or is aborted by hand. */
 export interface AbortScope {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
   /** Lets go of the parent and the timer. To be called whatever happened. */
   release(): void;
+  /** From now on the timer keeps no process of Node alive. */
+  unref(): void;
 }
 
 /** Opens a scope. `timeoutError` makes the reason with which it ends after `timeoutMs`. */
@@ -21,7 +26,7 @@ export function openAbortScope(options: {
   const controller = new AbortController();
   const follow = () => controller.abort(parent?.reason);
   if (parent?.aborted) follow();
-  parent?.addEventListener("abort", follow, { once: true });
+  const letGo = parent ? listen(parent, follow) : () => {};
   const timer =
     timeoutMs === undefined || timeoutMs > maxTimerMs
       ? undefined
@@ -30,23 +35,11 @@ export function openAbortScope(options: {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     release: () => {
-      parent?.removeEventListener("abort", follow);
+      letGo();
       clearTimeout(timer);
     },
+    unref: () => (timer as { unref?(): void } | undefined)?.unref?.(),
   };
-}
-
-/**
- * Runs something with a signal of its own that follows `parent`. Each request of a wait goes through this: Node leaves
- * a listener on the signal of every request until that is collected, thousands on a wait of many polls.
- */
-export async function withAbortScope<T>(parent: AbortSignal, run: (signal: AbortSignal) => Promise<T>) {
-  const scope = openAbortScope({ parent });
-  try {
-    return await run(scope.signal);
-  } finally {
-    scope.release();
-  }
 }
 
 /**
@@ -58,13 +51,13 @@ export async function untilAborted<T>(promise: PromiseLike<T> | T, signal: Abort
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
     if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
   });
+  const letGo = listen(signal, stop);
   try {
     // In the race even when it is lost already: otherwise nobody would handle what the promise is rejected with.
     return await Promise.race([aborted, promise]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    letGo();
   }
 }
 
@@ -79,4 +72,17 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+function listen(signal: AbortSignal, listener: () => void): () => void {
+  const all = listeners.get(signal) ?? new Set();
+  listeners.set(signal, all.add(listener));
+  signal.addEventListener("abort", tellAll);
+  return () => {
+    if (all.delete(listener) && all.size === 0) signal.removeEventListener("abort", tellAll);
+  };
+}
+
+function tellAll({ target }: Event): void {
+  for (const listener of listeners.get(target as AbortSignal) ?? []) listener();
 }

@@ -1,5 +1,5 @@
 // The approvals that a session waits for during one wait: the handler is asked, and its decisions are posted.
-import { type AbortScope, openAbortScope, untilAborted, withAbortScope } from "./abort-scope.ts";
+import { type AbortScope, openAbortScope, untilAborted } from "./abort-scope.ts";
 import { APIError, PermissionRequiredError } from "./errors.ts";
 import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { Approval, PendingApproval } from "./generated/types.gen.ts";
@@ -83,7 +83,7 @@ export class Approvals {
     const path = { id: this.#options.sessionId };
     for (let failures = 1; ; failures += 1) {
       try {
-        await withAbortScope(signal, (signal) => this.#options.api.submitApprovals({ path, body, signal }));
+        await this.#options.api.submitApprovals({ path, body, signal });
         return;
       } catch (error) {
         if (error instanceof APIError && (error.status === 409 || error.status === 404)) return;

@@ -1,4 +1,5 @@
 // One call: from the request to the entry that is posted for it.
+import { untilAborted } from "./abort-scope.ts";
 import { describeError } from "./describe-error.ts";
 import type { ErrorEvent, ToolRequest, ToolResultEvent } from "./generated/types.gen.ts";
 import { GuardrailError, type GuardrailResult, type GuardrailStage, runGuardrails } from "./guardrails.ts";
@@ -25,6 +26,8 @@ export interface CallEnvironment {
   progress(value: unknown): Promise<void>;
   /** Asks for a permission; null when nobody answers. */
   askPermission: ((request: PermissionRequest) => Promise<PermissionDecision>) | null;
+  /** Called when the call may run, before its function is: until then nothing has taken effect. */
+  onStart?(): Promise<void>;
 }
 
 /** What became of a call. */
@@ -77,17 +80,24 @@ export function toErrorEntry(call: ToolRequest, error: string): PostedResult {
 }
 
 async function run(call: Call): Promise<unknown> {
-  const { tool, request, context } = call;
-  const asked = request.args ?? {};
-  let args = await checkArgs(call, asked);
-  const edited = await askIfNeeded(call, asked, args);
-  if (edited) args = await checkArgs(call, edited);
+  const { tool, context, environment } = call;
+  const args = await untilAborted(prepare(call), context.signal);
+  await environment.onStart?.();
   const value = await runTool(tool, args, context);
   const result = await toResultJson(value).catch((cause: unknown) => {
     throw new TypeError(`Tool ${JSON.stringify(tool.name)} returned ${describeError(cause)}`, { cause });
   });
   await guard(call, "output", result);
   return result;
+}
+
+/** The arguments, once the call may run with them. A copy: what a function does to them is not to be posted. */
+async function prepare(call: Call): Promise<unknown> {
+  call.context.signal.throwIfAborted();
+  const asked = JSON.parse(JSON.stringify(call.request.args ?? {}));
+  const args = await checkArgs(call, asked);
+  const edited = await askIfNeeded(call, asked, args);
+  return edited ? checkArgs(call, edited) : args;
 }
 
 function findTool(tools: readonly Tool[], name: string, { context, sessionId }: CallEnvironment): Tool {

@@ -1,6 +1,7 @@
 // The client: the generated operations, and what is built on them.
 import { openAbortScope, untilAborted } from "./abort-scope.ts";
 import { cancelQuietly } from "./cancel-session.ts";
+import { TimeoutError } from "./errors.ts";
 import { TandemApi } from "./generated/sdk.gen.ts";
 import { createSend, openReply } from "./http.ts";
 import { RunsOfSessions } from "./runs-of-sessions.ts";
@@ -21,6 +22,9 @@ export interface RunSessionOptions extends SessionOptions, WaitOptions {}
 
 /** Options of {@link TandemClient.streamSession}. */
 export interface StartStreamOptions extends SessionOptions, StreamSessionOptions {}
+
+/** How a session is created for a wait. */
+type CreationOptions = StartSessionOptions & Pick<WaitOptions, "cancelOnAbort" | "timeoutMs">;
 
 /**
  * A client of one Tandem server. Its methods are the API's operations, by their names: each takes `path`, `query` and
@@ -108,29 +112,31 @@ export class TandemClient extends TandemApi {
     return new SessionHandle(id, this.#source);
   }
 
-  async #start<Answer>(
-    options: StartSessionOptions & Pick<WaitOptions, "cancelOnAbort">,
-  ): Promise<SessionHandle<Answer>> {
+  async #start<Answer>(options: CreationOptions): Promise<SessionHandle<Answer>> {
     const { tools, context, answerSchema } = options;
     const id = await this.#create(options);
     return new SessionHandle<Answer>(id, this.#source, { tools, context, answerSchema });
   }
 
   /** With `cancelOnAbort` a request that is under way is not given up: it may have made the session already. */
-  async #create(options: StartSessionOptions & Pick<WaitOptions, "cancelOnAbort">): Promise<string> {
-    const { signal, cancelOnAbort = false, idempotencyKey } = options;
+  async #create(options: CreationOptions): Promise<string> {
+    const { signal, cancelOnAbort = false, idempotencyKey, timeoutMs } = options;
     const body = toSessionRequest(options);
     signal?.throwIfAborted();
+    const scope = openAbortScope({
+      parent: signal,
+      timeoutMs,
+      timeoutError: () => new TimeoutError(`The session was not created within ${timeoutMs} ms`),
+    });
     const made = this.createSession({
       body,
-      ...(signal && !cancelOnAbort ? { signal } : {}),
+      ...(cancelOnAbort ? {} : { signal: scope.signal }),
       ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),
     }).then(({ id }) => id);
-    const scope = openAbortScope({ parent: signal });
     try {
       return await untilAborted(made, scope.signal);
     } catch (error) {
-      if (cancelOnAbort && scope.signal.aborted) await cancelQuietly(this, made);
+      if (cancelOnAbort && signal?.aborted) await cancelQuietly(this, made);
       throw error;
     } finally {
       scope.release();

@@ -1,5 +1,5 @@
 // Results on their way to the server: kept until they have arrived, posted together with their siblings.
-import { type AbortScope, openAbortScope, untilAborted, withAbortScope } from "./abort-scope.ts";
+import { type AbortScope, openAbortScope, untilAborted } from "./abort-scope.ts";
 import type { PostedResult } from "./call-tool.ts";
 import { pauseAfterOutage } from "./outages.ts";
 import { type PostBody, postResults } from "./post-results.ts";
@@ -94,7 +94,7 @@ export class DeliverResults {
     const batch = [...this.results].sort(([a], [b]) => this.#order.indexOf(a) - this.#order.indexOf(b));
     try {
       await postResults(
-        (body) => withAbortScope(signal, (signal) => this.#options.post(body, signal)),
+        (body) => this.#options.post(body, signal),
         batch.map(([, result]) => result),
       );
     } catch (error) {

@@ -10,9 +10,19 @@ import type { Settings } from "./settings.ts";
 /** A long poll that says nothing this long after its time is taken for a dead connection. */
 const maxPollDelayMs = 10_000;
 
-/** What operations send their requests with: it throws typed errors, and gives null where a reply has no body. */
+/**
+ * What operations send their requests with: it throws typed errors, and gives null where a reply has no body. Each has a
+ * signal of its own: Node leaves a listener on that of a request until it is collected, thousands on a long-lived one.
+ */
 export function createSend(settings: Settings): Send {
-  return async (method, operation) => send(toRequest(method, operation, settings), settings);
+  return async (method, operation) => {
+    const scope = openAbortScope({ parent: operation.signal ?? undefined });
+    try {
+      return await send(toRequest(method, { ...operation, signal: scope.signal }, settings), settings);
+    } finally {
+      scope.release();
+    }
+  };
 }
 
 /**
@@ -55,7 +65,7 @@ async function sendOnce(request: Request, settings: Settings): Promise<unknown> 
     const response = await settings.fetch(request, { signal: scope.signal });
     const text = await response.text();
     if (!response.ok) throw toAPIError(response, text);
-    return toData(request, text);
+    return toData(request, response, text);
   } catch (error) {
     throw scope.signal.aborted ? scope.signal.reason : toTypedError(request, error);
   } finally {
@@ -69,11 +79,14 @@ function toTimeoutMs(request: Request, { timeoutMs }: Settings): number {
   return waitMs > 0 ? waitMs + Math.min(timeoutMs, maxPollDelayMs) : timeoutMs;
 }
 
-function toData(request: Request, text: string): unknown {
+/** What says that it is JSON, and is none, was cut short: without a length, nothing else tells so. */
+function toData(request: Request, { headers, status }: Response, text: string): unknown {
+  const isJson = headers.get("content-type")?.includes("json") ?? false;
   try {
-    return text === "" ? null : JSON.parse(text);
+    return text === "" && (status > 201 || !isJson) ? null : JSON.parse(text);
   } catch (cause) {
-    throw new TandemError(`${describe(request)} was answered with something that is not JSON`, { cause });
+    const message = `${describe(request)} was answered with something that is not JSON`;
+    throw new (isJson ? ConnectionError : TandemError)(message, { cause });
   }
 }
 

@@ -37,6 +37,10 @@ export function toUnknownOutcome(call: ToolRequest): PostedResult {
 export class CallRecord {
   readonly #journal: Journal | null;
   readonly #key: string;
+  /** True once the handler may have run. */
+  isStarted = false;
+  /** What kept the handler from being started. */
+  fault: unknown = null;
 
   constructor(journal: Journal | null, key: string) {
     this.#journal = journal;
@@ -47,17 +51,29 @@ export class CallRecord {
     return (await this.#journal?.read(this.#key)) ?? null;
   }
 
-  async start(): Promise<void> {
-    await this.#journal?.write(this.#key, { state: "started" });
+  /** Whoever is told of an error has yet to look at `fault`. */
+  async start(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#journal?.write(this.#key, { state: "started" });
+    } catch (error) {
+      this.fault = error;
+      throw error;
+    }
+    if (signal.aborted) await this.forget();
+    else this.isStarted = true;
   }
 
   /** A result that could not be written is posted all the same; until then its outcome counts as unknown. */
   async finish(result: PostedResult): Promise<void> {
-    await this.#journal?.write(this.#key, { state: "done", result }).catch(() => {});
+    try {
+      await this.#journal?.write(this.#key, { state: "done", result });
+    } catch {}
   }
 
   /** What is left behind is never read again: ids of calls are unique. */
   async forget(): Promise<void> {
-    await this.#journal?.remove(this.#key).catch(() => {});
+    try {
+      await this.#journal?.remove(this.#key);
+    } catch {}
   }
 }

@@ -1,5 +1,5 @@
 // A session's changes as they happen: the cursor, the long polls, and patience with what lies between.
-import { pause, withAbortScope } from "./abort-scope.ts";
+import { pause } from "./abort-scope.ts";
 import { isOutage } from "./errors.ts";
 import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { SessionChanges, SessionEvent } from "./generated/types.gen.ts";
@@ -79,18 +79,16 @@ function isCutShort(tookMs: number, { waitForSeconds }: ReadOptions): boolean {
 }
 
 async function poll(
-  { api, sessionId, waitForSeconds, signal: waitSignal }: ReadOptions,
+  { api, sessionId, waitForSeconds, signal }: ReadOptions,
   cursor: number,
 ): Promise<{ changes: SessionChanges | null; error: unknown }> {
   const path = { id: sessionId };
   const query = { from_index: cursor, wait_for_seconds: waitForSeconds };
   try {
-    const changes = await withAbortScope(waitSignal, (signal) =>
-      api.getSessionChanges({ path, query, signal }),
-    );
+    const changes = await api.getSessionChanges({ path, query, signal });
     return { changes: changes ?? null, error: null };
   } catch (error) {
-    if (waitSignal.aborted || !isOutage(error)) throw error;
+    if (signal.aborted || !isOutage(error)) throw error;
     return { changes: null, error };
   }
 }
@@ -110,14 +108,14 @@ export async function tryToReadEnd(options: ReadOptions, cursor: number): Promis
  * the last poll, so its events come first; the state alone is asked for when there are none, or none can be had.
  */
 async function readEnd(options: ReadOptions, cursor: number): Promise<News | null> {
-  const { api, sessionId, signal: waitSignal } = options;
+  const { api, sessionId, signal } = options;
   const path = { id: sessionId };
-  const { status } = await withAbortScope(waitSignal, (signal) => api.getSessionStatus({ path, signal }));
+  const { status } = await api.getSessionStatus({ path, signal });
   if (!isSettled(status)) return null;
   const { changes } = await poll({ ...options, waitForSeconds: 0 }, cursor);
   const news = changes && isNews(changes) ? toNews(changes, cursor) : null;
   if (news) return news;
   const query = { include_events: false };
-  const state = await withAbortScope(waitSignal, (signal) => api.getSessionChanges({ path, query, signal }));
+  const state = await api.getSessionChanges({ path, query, signal });
   return state ? { events: [], nextIndex: cursor, state } : null;
 }

@@ -2,7 +2,7 @@
 import type { CallOutcome } from "./call-tool.ts";
 import type { ToolRequest } from "./generated/types.gen.ts";
 import type { GuardrailResult } from "./guardrails.ts";
-import type { PermissionDecision, PermissionRequest } from "./permissions.ts";
+import type { AskPermission } from "./permissions.ts";
 import { RunSlots } from "./slots.ts";
 import type { Tool } from "./tool.ts";
 
@@ -11,7 +11,7 @@ export interface RunEnvironmentOptions {
   tools: readonly Tool[];
   context: unknown;
   maxConcurrency: number | undefined;
-  askPermission: ((request: PermissionRequest) => Promise<PermissionDecision>) | null;
+  askPermission: AskPermission | null;
   /** Ends the wait: a result cannot be delivered, the journal fails, or a guardrail says so. */
   onFailure: (error: unknown) => void;
 }
@@ -20,7 +20,7 @@ export interface RunEnvironmentOptions {
 export class RunEnvironment {
   readonly tools: readonly Tool[];
   readonly context: unknown;
-  readonly askPermission: RunEnvironmentOptions["askPermission"];
+  readonly askPermission: AskPermission | null;
   readonly slots: RunSlots;
   readonly onFailure: (error: unknown) => void;
   /** What guardrails said, in order. */

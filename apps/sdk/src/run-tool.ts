@@ -19,6 +19,8 @@ export async function runTool(tool: Tool, args: unknown, context: ToolContext): 
     timeoutError: () => new Error(`The tool took longer than ${timeoutMs} ms`),
   });
   clock.signal.addEventListener("abort", () => scope.abort(clock.signal.reason));
+  // A function that does not heed its abort must not keep a program from its end.
+  scope.signal.addEventListener("abort", clock.unref);
   try {
     const inner = { ...context, signal: scope.signal };
     const value = await untilAborted(tool.fn(args, inner), clock.signal);

@@ -1,11 +1,14 @@
 // Progress of one call, on its way to the server.
 
+/** No handler is held up for longer by a line that stalls, in ms. */
+const longestWaitMs = 250;
+
 /** Sends one value. */
 type SendProgress = (value: unknown) => Promise<unknown>;
 
 /**
  * A function that sends values one at a time. Of those that come while one is under way only the latest is sent. Its
- * promises resolve when their value is sent, or left out for a later one, or could not be sent: they never reject.
+ * promises resolve when their value is sent, or left out for a later one, or not sent in good time: they never reject.
  */
 export function createProgress(send: SendProgress): (value: unknown) => Promise<void> {
   let waiting: { value: unknown; resolve: () => void } | null = null;
@@ -27,6 +30,7 @@ export function createProgress(send: SendProgress): (value: unknown) => Promise<
       if (json === undefined) return resolve();
       waiting?.resolve();
       waiting = { value: JSON.parse(json), resolve };
+      setTimeout(resolve, longestWaitMs);
       if (!isSending) void sendAll();
     });
 }

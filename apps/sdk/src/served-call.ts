@@ -1,5 +1,5 @@
 // One call of the feed: claimed, run, and its result posted until it has arrived.
-import { type AbortScope, openAbortScope, pause, untilAborted, withAbortScope } from "./abort-scope.ts";
+import { type AbortScope, openAbortScope, pause, untilAborted } from "./abort-scope.ts";
 import { CallClaim, type ClaimLoss, toClaimLoss } from "./call-claim.ts";
 import { type CallOutcome, callTool, type PostedResult } from "./call-tool.ts";
 import { APIError } from "./errors.ts";
@@ -99,9 +99,9 @@ class ServedCall {
       await this.#claim.release(requests);
       return "left";
     }
-    await this.#record.start();
     this.#serving.onStart(this.#offered);
     const outcome = await this.#run();
+    if (this.#record.fault) throw this.#record.fault;
     if (!outcome) return this.#giveUp();
     if (outcome.raised && (await this.#cancelSession(outcome.raised))) return "answered";
     await this.#record.finish(outcome.posted);
@@ -118,6 +118,7 @@ class ServedCall {
       ...{ sessionId, callId: call.id, signal, context },
       progress: createProgress((progress) => api.reportToolProgress({ path, body: { progress }, signal })),
       askPermission: askPermission && (async (request) => askPermission(request)),
+      onStart: () => this.#record.start(signal),
     });
     return untilAborted(outcome, signal).catch(() => null);
   }
@@ -128,7 +129,7 @@ class ServedCall {
       await this.#record.forget();
       return "left";
     }
-    if (!mayRunAgain(this.#tool)) return this.#deliver(this.#unknownOutcome());
+    if (this.#record.isStarted && !mayRunAgain(this.#tool)) return this.#deliver(this.#unknownOutcome());
     await this.#claim.release(this.#serving.requests);
     await this.#record.forget();
     return "left";
@@ -144,10 +145,7 @@ class ServedCall {
     const path = { id: this.#offered.session_id };
     for (let failures = 0; ; ) {
       try {
-        await postResults(
-          (body) => withAbortScope(requests, (signal) => api.submitToolResults({ path, body, signal })),
-          [result],
-        );
+        await postResults((body) => api.submitToolResults({ path, body, signal: requests }), [result]);
         await this.#record.forget();
         return "answered";
       } catch (error) {

@@ -1,4 +1,5 @@
 // The tools of a session: from what `tools` takes to what the server is told.
+import { TandemError } from "./errors.ts";
 import type { ToolDefinition } from "./generated/types.gen.ts";
 import type { EnabledContext, Tool } from "./tool.ts";
 import { listOrigins, type Toolset, toToolset } from "./toolset.ts";
@@ -9,18 +10,23 @@ export type ToolSource = Tool | Toolset;
 /**
  * The tools of a list that may hold toolsets.
  *
- * @throws {TandemError} when two tools have the same name, with where both come from
+ * @throws {TandemError} when two tools have the same name, with where both come from, or when one is not made by `tool`
  */
 export function toTools(sources: readonly ToolSource[]): readonly Tool[] {
-  const entries = sources.flatMap((source, index) =>
-    "tools" in source ? listOrigins(source) : [{ tool: source, origin: `tools[${index}]` }],
-  );
+  const entries = sources.flatMap((source, index) => {
+    const origin = `tools[${index}]`;
+    if ("tools" in source) return listOrigins(source);
+    if ("parse" in source) return [{ tool: source, origin }];
+    throw new TandemError(`${origin} must be made by tool()`);
+  });
   return toToolset(entries).tools;
 }
 
-/** Whether a tool can be used now. */
-export function isEnabled({ enabled = true }: Tool, context: EnabledContext): boolean {
-  return typeof enabled === "function" ? enabled(context) : enabled;
+/** Whether a tool can be used now. A promise would say yes, whatever it gives. */
+export function isEnabled({ name, enabled = true }: Tool, context: EnabledContext): boolean {
+  const isOn: unknown = typeof enabled === "function" ? enabled(context) : enabled;
+  if (typeof isOn !== "object") return Boolean(isOn);
+  throw new TandemError(`Tool ${JSON.stringify(name)}: enabled must give a boolean`);
 }
 
 /**

@@ -38,6 +38,9 @@ export async function toResultJson(value: unknown): Promise<unknown> {
     throw new TypeError(`${subject}: ${describeError(cause)}`, { cause });
   }
   if (json === undefined) throw new TypeError(`${subject}: a ${typeof carried}`);
+  // A `Response` whose text was not awaited, a `Map`: nothing of them would be left.
+  const kind = Object.prototype.toString.call(value);
+  if (json === "{}" && kind !== "[object Object]") throw new TypeError(`${subject}: ${kind}`);
   return JSON.parse(json) as unknown;
 }
 

@@ -7,6 +7,7 @@ import type { TandemApi } from "./generated/sdk.gen.ts";
 import type { ToolRequest } from "./generated/types.gen.ts";
 import { CallRecord, type Journal, mayRunAgain, toUnknownOutcome } from "./journal.ts";
 import { toCallKey } from "./pending-calls.ts";
+import type { PermissionDecision, PermissionRequest } from "./permissions.ts";
 import type { RunEnvironment } from "./run-environment.ts";
 import { createProgress } from "./send-progress.ts";
 
@@ -39,9 +40,7 @@ export class ToolRuns {
       post: (body, signal) => api.submitToolResults({ path: { id: sessionId }, body, signal }),
       siblings: () => [...this.#runs.values()].map(({ scope, work }) => untilAborted(work, scope.signal)),
       onDelivered: (key) => void this.#record(key).forget(),
-      onFailure: (error) => {
-        for (const wait of this.#waits) wait.onFailure(error);
-      },
+      onFailure: (error) => this.#fail(error),
     });
   }
 
@@ -85,6 +84,11 @@ export class ToolRuns {
     this.#delivery.deliver();
   }
 
+  /** Ends every wait: a handler may run for one that is over, and the others wait for its result. */
+  #fail(error: unknown): void {
+    for (const wait of this.#waits) wait.onFailure(error);
+  }
+
   #record(key: string): CallRecord {
     return new CallRecord(this.#journal, `${this.#sessionId}/${key}`);
   }
@@ -112,7 +116,7 @@ export class ToolRuns {
     }
     const scope = openAbortScope({});
     const work = this.#run(wait, { key, call, scope }).catch((error) => {
-      if (!scope.signal.aborted) wait.onFailure(error);
+      if (!scope.signal.aborted) this.#fail(error);
     });
     const run: Run = { scope, isWithdrawn: false, work };
     this.#runs.set(key, run);
@@ -135,12 +139,11 @@ export class ToolRuns {
       if (known?.state === "done") return this.#keep(key, known.result);
       if (known && !mayRunAgain(tool)) return this.#keep(key, toUnknownOutcome(call));
       scope.signal.throwIfAborted();
-      await record.start();
-      if (scope.signal.aborted) return void record.forget();
       const startedAt = performance.now();
-      const outcome = await this.#call(wait, { key, call, signal: scope.signal });
-      wait.onOutcome(key, outcome, performance.now() - startedAt);
-      if (outcome.raised) this.#delivery.settle(key);
+      const outcome = await this.#call(wait, { key, call, signal: scope.signal, record });
+      if (record.fault) throw record.fault;
+      for (const each of this.#waits) each.onOutcome(key, outcome, performance.now() - startedAt);
+      if (outcome.raised && this.isUsed) this.#delivery.settle(key);
       else await this.#finish(key, { outcome, scope, record });
     } finally {
       release();
@@ -149,7 +152,12 @@ export class ToolRuns {
 
   async #call(
     wait: RunEnvironment,
-    { key, call, signal }: { key: string; call: ToolRequest; signal: AbortSignal },
+    {
+      key,
+      call,
+      signal,
+      record,
+    }: { key: string; call: ToolRequest; signal: AbortSignal; record: CallRecord },
   ): Promise<CallOutcome> {
     const callId = call.id ?? key;
     const path = { id: this.#sessionId, call_id: callId };
@@ -162,10 +170,21 @@ export class ToolRuns {
         progress: createProgress((progress) =>
           this.#api.reportToolProgress({ path, body: { progress }, signal }),
         ),
-        askPermission: wait.askPermission,
+        askPermission: wait.askPermission && ((request) => this.#ask(wait, request)),
+        onStart: () => record.start(signal),
       });
     } catch (error) {
       return { posted: toErrorEntry(call, String(error)), guardrailResults: [], raised: null };
+    }
+  }
+
+  /** What the handler throws ends the waits, and with them the question; the call stays open. */
+  async #ask(wait: RunEnvironment, request: PermissionRequest): Promise<PermissionDecision> {
+    try {
+      return (await wait.askPermission?.(request)) ?? "deny";
+    } catch (error) {
+      this.#fail(error);
+      return untilAborted(new Promise<never>(() => {}), request.signal);
     }
   }
 
@@ -177,7 +196,10 @@ export class ToolRuns {
     const run = this.#runs.get(key);
     if (run?.scope !== scope) return;
     // An error after the abort says nothing about what was done before it.
-    if (scope.signal.aborted && posted.kind === "error_event") return void this.#unknown.add(key);
+    if (scope.signal.aborted && posted.kind === "error_event") {
+      if (record.isStarted) this.#unknown.add(key);
+      return;
+    }
     await record.finish(posted);
     if (run.isWithdrawn) await record.forget();
     else this.#keep(key, posted);

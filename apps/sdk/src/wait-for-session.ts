@@ -7,7 +7,6 @@ import { SessionFailedError, TimeoutError } from "./errors.ts";
 import type { PendingApproval, SessionEvent, ToolRequest } from "./generated/types.gen.ts";
 import { GuardrailError } from "./guardrails.ts";
 import { approvalsAfter, pendingAfter } from "./pending-calls.ts";
-import type { AskPermission } from "./permissions.ts";
 import { type News, readChanges } from "./read-changes.ts";
 import { readStream } from "./read-stream.ts";
 import { RunEnvironment } from "./run-environment.ts";
@@ -137,7 +136,7 @@ function openTurn({ source, sessionId }: Wait, options: WaitOptions & { scope: A
     context,
     maxConcurrency,
     onFailure,
-    askPermission: typeof handler === "function" ? toAsync(handler) : null,
+    askPermission: typeof handler === "function" ? handler : null,
   });
   const approvals = new Approvals({ sessionId, api: source.api, tools, handler, onFailure });
   const runs = tools.length > 0 ? source.runs.use(sessionId) : null;
@@ -148,8 +147,4 @@ function openTurn({ source, sessionId }: Wait, options: WaitOptions & { scope: A
     source.runs.release(sessionId, { isOver });
   };
   return { runs, environment, approvals, close };
-}
-
-function toAsync(handler: AskPermission) {
-  return async (...[request]: Parameters<AskPermission>) => handler(request);
 }

@@ -26,7 +26,10 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
   /** Whether an aborted `signal` cancels the session too. It is tried for 5 s at most. Default: false. */
   cancelOnAbort?: boolean | undefined;
-  /** How long to wait, in ms; then a {@link TimeoutError} is thrown, and the session goes on. Default: no bound. */
+  /**
+   * How long to wait, in ms; then a {@link TimeoutError} is thrown, and the session goes on. Where the wait creates its
+   * session, that may take as long before. Default: no bound.
+   */
   timeoutMs?: number | undefined;
   /**
    * Whether an end other than `completed` and `idle` throws a {@link SessionFailedError}. Default: false, it is a result.
