@@ -170,6 +170,7 @@ describe("an ephemeral session", () => {
     expect(
       (await wire.get(`/sessions/${id}/changes?from_index=${nextIndex}&wait_for_seconds=20`)).status,
     ).toBe(204);
+    expect((await wire.get(`/sessions/${id}/stream`)).status).toBe(204);
     for (const path of ["events", "events?sort=-timestamp&page=2", "events?type=AgentEvent", "tool_calls"])
       expect((await wire.get(`/sessions/${id}/${path}`)).body).toMatchObject({ items: [], total: 0 });
     expect((await wire.get(`/sessions/${id}/feedback`)).body.items).toEqual([]);

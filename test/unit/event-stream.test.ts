@@ -2,6 +2,8 @@
 
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createEventStream } from "@tandem/api/streaming/event-stream";
 import { followSession } from "@tandem/api/streaming/follow-session";
 import { splitList, toEventFrame, toNamedFrame } from "@tandem/api/streaming/frames";
@@ -87,7 +89,7 @@ describe("frames", () => {
 });
 
 /** A client of a session that a test makes up: its rows, and what is told of its text. */
-function follow(read: () => Promise<ChangesRow>) {
+function follow(read: (cursor: number) => Promise<ChangesRow>) {
   const hearers = new Set<(text: string) => void>();
   const wakers = new Set<(sessionId: string) => void>();
   const wake = {
@@ -107,12 +109,13 @@ function follow(read: () => Promise<ChangesRow>) {
   const response = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
   const sessionId = crypto.randomUUID();
   const following = followSession({
-    ...{ stream, waiters, sessionId, first: toRow(), fromIndex: 4, read },
+    ...{ stream, waiters, sessionId, fromIndex: 4, read },
     ...{ texts, timeLeftMs: () => Number.POSITIVE_INFINITY, response },
   });
   return {
     stream,
     waiters,
+    following,
     say(text: string, offset = 0) {
       for (const note of toTextNotes({ sessionId, step: 1, fence: 1, offset, text }))
         for (const hear of hearers) hear(note);
@@ -166,26 +169,67 @@ it("text that is told while its step's events are on their way is dropped", asyn
   const gate = createGate();
   const pages = [
     toRow(),
+    toRow(),
     toRow({ steps: 1, nextIndex: 6, events: '{"n":4}', eventCount: 1 }),
     toRow({ steps: 1, nextIndex: 6, events: '{"n":5}', eventCount: 1 }),
   ];
   let reads = 0;
   const { stream, waiters, say, wakeUp, end } = follow(async () => {
-    const page = pages[Math.min(reads++, 2)] as ChangesRow;
-    if (reads === 3) await gate.opened;
-    return reads > 3 ? toRow({ steps: 1, nextIndex: 6 }) : page;
+    const page = pages[Math.min(reads++, 3)] as ChangesRow;
+    if (reads === 4) await gate.opened;
+    return reads > 4 ? toRow({ steps: 1, nextIndex: 6 }) : page;
   });
   const taken = take(stream);
-  await waitFor(() => waiters.size === 1 && reads === 1, { what: "the wait" });
+  await waitFor(() => waiters.size === 1 && reads === 2, { what: "the wait" });
   say("Early. ");
   wakeUp();
-  await waitFor(() => reads === 3, { what: "the second page" });
+  await waitFor(() => reads === 4, { what: "the second page" });
   say("Late.", "Early. ".length);
   gate.open();
-  await waitFor(() => waiters.size === 1 && reads === 4, { what: "the next wait" });
+  await waitFor(() => waiters.size === 1 && reads === 5, { what: "the next wait" });
   const kinds = taken()
     .split("\n\n")
     .map((frame) => /"n":\d|"text":"[^"]*"|"steps":\d/.exec(frame)?.[0] ?? "");
   expect(kinds).toEqual(['"steps":0', '"text":"Early. "', '"n":4', '"n":5', '"steps":1', ""]);
   await end();
+});
+
+it("events that were sent are not kept while a stream waits for more", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const given: WeakRef<ChangesRow>[] = [];
+  const give = (row: ChangesRow) => {
+    given.push(new WeakRef(row));
+    return row;
+  };
+  const { stream, waiters, end } = follow(async (cursor) =>
+    cursor < 6
+      ? give(toRow({ nextIndex: 6, events: `{"n":${cursor}}`, eventCount: 1 }))
+      : toRow({ nextIndex: 6 }),
+  );
+  const taken = take(stream);
+  await waitFor(() => waiters.size === 1 && taken().includes("state"), { what: "the wait" });
+  expect(given).toHaveLength(2);
+  const isForgotten = () => {
+    collectGarbage();
+    return given.every((row) => row.deref() === undefined);
+  };
+  await waitFor(isForgotten, { what: "the memory" });
+  await end();
+});
+
+it("a stream whose events were removed meanwhile ends with the state", async () => {
+  let reads = 0;
+  const { stream, following, waiters } = follow(async (cursor) => {
+    reads++;
+    if (cursor === 4) return toRow({ nextIndex: 9, events: '{"n":4}', eventCount: 1 });
+    // What asks for ever must not take the whole process with it.
+    if (reads > 100) throw new Error("The events are asked for again and again");
+    return toRow({ status: "completed", nextIndex: 9 });
+  });
+  const taken = take(stream);
+  expect(await following).toBe("finished");
+  await waitFor(() => taken().includes("event: state"), { what: "the state" });
+  expect(taken()).toContain('"has_more":false');
+  waiters.shutdown();
 });

@@ -387,6 +387,41 @@ describe.each(Object.keys(providers))("a streamed reply of %s", (name) => {
   });
 });
 
+describe("a stream of a compatible server without a reason of its end", () => {
+  const both = replies.compatible as Both;
+  const open = async (events: string[]) =>
+    createModel("compatible/fake", {
+      compatible: {
+        baseUrl: await listen((response) => {
+          sendEvents(response, events);
+          response.end();
+        }),
+      },
+    });
+  const without = both.events.map((data) =>
+    data.replace('"finish_reason":"tool_calls"', '"finish_reason":null'),
+  );
+
+  it("is whole when it says that it has ended", async () => {
+    const { result, deltas } = await stream(await open(without));
+    expect(reading(result)).toMatchObject({
+      ...{ text: "One two", calls: [["get", ARGS]] },
+      finish: { unified: "tool-calls" },
+    });
+    expect([deltas, result.usage.inputTokens.total]).toEqual([["One ", "two"], 3]);
+    const { result: spoken } = await stream(await open([...without.slice(0, 5), "[DONE]"]));
+    expect(reading(spoken)).toMatchObject({ text: "One two", calls: [], finish: { unified: "stop" } });
+  });
+
+  it("has broken off when it does not, or when it has nothing at all", async () => {
+    for (const events of [without.slice(0, -1), ["[DONE]"]]) {
+      const error = await stream(await open(events)).catch((fault: unknown) => fault);
+      const { reason, retryInMs } = judgeModelError(error, { failures: 0, secrets: [] });
+      expect([reason, retryInMs]).toEqual(["provider_unavailable", expect.any(Number)]);
+    }
+  });
+});
+
 it("a demo model's reply is streamed word by word", async () => {
   const model = createDemoKeywordModel();
   const { result, deltas } = await stream(model);

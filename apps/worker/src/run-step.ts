@@ -1,11 +1,7 @@
 // One step of a session: claim, model call, effects. Everything that can go wrong ends in a recorded outcome, in a
 // lost claim that writes nothing, or in a lease that lapses and is taken over.
 import { setTimeout as delay } from "node:timers/promises";
-import type {
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV3GenerateResult,
-} from "@ai-sdk/provider";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step";
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
@@ -15,21 +11,13 @@ import { readToolHistory } from "@tandem/engine/domain/tool-history";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import { createAbortScope } from "./abort-scope.ts";
-import { buildPrompt } from "./agent/build-prompt.ts";
 import { findReachedLimit } from "./agent/loop-guards.ts";
-import {
-  judgeInternalError,
-  judgeModelError,
-  type ModelFailure,
-  ModelTimeoutError,
-} from "./agent/model-errors.ts";
-import { offerTools } from "./agent/offer-tools.ts";
-import { type Effects, type History, toEffects } from "./agent/to-effects.ts";
+import { judgeInternalError, judgeModelError, type ModelFailure } from "./agent/model-errors.ts";
+import { type Effects, toEffects } from "./agent/to-effects.ts";
+import { askModel } from "./ask-model.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type KeptLease, watchLease } from "./lease.ts";
 import { listSecrets } from "./models/create-model.ts";
-import { streamReply } from "./models/stream-reply.ts";
-import { tellText } from "./streaming/tell-text.ts";
 import type { WatchedSessions } from "./streaming/watched-sessions.ts";
 import { type StepWatch, watchStep } from "./watch-step.ts";
 
@@ -152,7 +140,7 @@ async function takeTurn(
   try {
     const { session } = step;
     const history = { events, tools: readToolHistory(session.tools, events, session.runIndex) };
-    const reply = callModel(context, session, history, abort);
+    const reply = askModel(context, session, history, abort);
     return toEffects(session, history, await context.watch.request(reply, abort));
   } catch (error) {
     if (abort.aborted) throw error;
@@ -172,44 +160,3 @@ const HISTORY_TOO_LARGE = "The session's history has over 128,000,000 bytes; no 
 
 /** Without tools a last step cannot go round in circles. */
 const NO_LOOP = { repeatLimit: null, errorLimit: null };
-
-async function callModel(
-  context: WatchedContext,
-  session: ClaimedStep["session"],
-  history: History,
-  abort: AbortSignal,
-): Promise<LanguageModelV3GenerateResult> {
-  const { config, modelOf, watch } = context;
-  const { agent, tools, runSteps } = session;
-  const model = modelOf(agent.model ?? "");
-  const lastStep = findLastStep(session);
-  const prompt = buildPrompt({ agent, events: history.events, lastStep, history: history.tools });
-  const mustAnswer = lastStep !== null;
-  const offer = offerTools({ agent, tools, mustAnswer, history: history.tools, isFirst: runSteps === 0 });
-  const scope = createAbortScope([abort], config.modelTimeoutS * 1_000);
-  try {
-    watch.requestLeaves();
-    const request = { prompt, ...offer, abortSignal: scope.signal };
-    const isWatched = agent.stream === true || context.watched.isWatched(session.id);
-    return await (isWatched ? tellReply(context, session, model, request) : model.doGenerate(request));
-  } catch (error) {
-    throw scope.isTimedOut ? new ModelTimeoutError(config.modelTimeoutS) : error;
-  } finally {
-    scope.release();
-  }
-}
-
-/** Asks for the reply as a stream, and tells its text while it comes. */
-async function tellReply(
-  { engine, watched }: WatchedContext,
-  { id: sessionId, steps, fence }: ClaimedStep["session"],
-  model: LanguageModelV3,
-  request: LanguageModelV3CallOptions,
-): Promise<LanguageModelV3GenerateResult> {
-  const told = tellText({ wake: engine.wake, watched }, { sessionId, step: steps + 1, fence });
-  try {
-    return await streamReply(model, request, told.add);
-  } finally {
-    told.end();
-  }
-}

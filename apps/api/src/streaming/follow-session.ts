@@ -20,8 +20,6 @@ export interface FollowOptions {
   stream: EventStream;
   waiters: Waiters;
   sessionId: string;
-  /** The session as it was when the stream began, read from `fromIndex` on. */
-  first: ChangesRow;
   fromIndex: number;
   /** Reads the next few events from a cursor on. */
   read: (cursor: number) => Promise<ChangesRow>;
@@ -37,6 +35,13 @@ const READ_AGAIN_MS = 1_000;
 /** Timers know no longer time, in milliseconds. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
+/** How far a client has come. */
+interface Place {
+  cursor: number;
+  /** True when there are events past the cursor. */
+  isBehind: boolean;
+}
+
 /**
  * Sends until the session has ended, or the stream has. Text is only sent of the step that comes after the events that were
  * sent: what is told too early waits, and what comes too late is dropped.
@@ -44,32 +49,40 @@ const LONGEST_WAIT_MS = 2 ** 31 - 1;
  * @throws {TandemError} `session_not_found` when the session was deleted meanwhile
  */
 export async function followSession(options: FollowOptions): Promise<StreamEnd> {
-  const { stream, waiters } = options;
   const text = sendText(options);
-  let { first: row, fromIndex: cursor } = options;
+  let place: Place = { cursor: options.fromIndex, isBehind: true };
   try {
     for (;;) {
-      // What is told of a step while its events are on their way would come behind them.
-      text.hold();
-      await sendEvents(stream, row, cursor);
-      if (stream.isOver) return "gone";
-      const from = cursor;
-      cursor += row.eventCount;
-      const isBehind = cursor < row.nextIndex;
-      if (!isBehind) {
-        stream.write(toNamedFrame("state", `{${toStateFields(row, from)}}`));
-        if (isTerminal(row.status)) return "finished";
-        text.knowSteps(row.steps);
-      }
-      const next = () => (isBehind ? options.read(cursor) : waitOn(options, cursor));
-      const news = await patiently(stream, next);
-      if (news === "nothing new") return waiters.isShutDown ? "shutdown" : "credential";
-      if (news === "gone") return "gone";
-      row = news;
+      const next = await sendNext(options, text, place);
+      if (typeof next === "string") return next;
+      place = next;
     }
   } finally {
     text.stop();
   }
+}
+
+/** What comes next. A function of its own, so that events which were sent are not kept while the stream waits for more. */
+async function sendNext(
+  options: FollowOptions,
+  text: ReturnType<typeof sendText>,
+  { cursor, isBehind }: Place,
+): Promise<Place | StreamEnd> {
+  const { stream, waiters } = options;
+  const row = await patiently(stream, () => (isBehind ? options.read(cursor) : waitOn(options, cursor)));
+  if (row === "nothing new") return waiters.isShutDown ? "shutdown" : "credential";
+  if (row === "gone") return "gone";
+  // What is told of a step while its events are on their way would come behind them.
+  text.hold();
+  await sendEvents(stream, row, cursor);
+  if (stream.isOver) return "gone";
+  const nextCursor = cursor + row.eventCount;
+  // Events that are gone, as of an ephemeral session, will not come however often they are asked for.
+  if (row.eventCount > 0 && nextCursor < row.nextIndex) return { cursor: nextCursor, isBehind: true };
+  stream.write(toNamedFrame("state", `{${toStateFields(row, cursor)}}`));
+  if (isTerminal(row.status)) return "finished";
+  text.knowSteps(row.steps);
+  return { cursor: nextCursor, isBehind: false };
 }
 
 function waitOn({ waiters, sessionId, read, response, timeLeftMs }: FollowOptions, cursor: number) {

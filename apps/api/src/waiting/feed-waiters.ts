@@ -5,7 +5,7 @@ import type { CallFeed } from "@tandem/engine/postgres/read-offered-calls";
 import { findOffered } from "@tandem/engine/queries/find-offered";
 import { toFeedKey } from "@tandem/engine/queries/offered-calls-reader";
 import { readCallNote, toAgentTopic, toToolTopic } from "@tandem/engine/wake/call-notes";
-import type { WaitEnd, Waiter } from "./waiters.ts";
+import { createWaiter, type WaitEnd, type Waiter } from "./waiter.ts";
 
 /** One waiting feed. */
 export interface FeedWaiter extends Waiter {
@@ -102,35 +102,19 @@ function toTopics({ feed }: Entry): string[] {
   return feed.toolNames.map((name) => toToolTopic(feed.organizationId, name));
 }
 
-/** A waiter that can be woken by hand and by the clock, until its time is up. */
+/** A waiter that can be woken by the clock too. */
 function createFeedWaiter(timeoutMs: number, onEnd: () => void): FeedWaiter & { wake(): void } {
-  let over: WaitEnd | null = null;
-  let resolve: (reason: WaitEnd) => void = () => undefined;
+  let isOver = false;
   let lapse: NodeJS.Timeout | undefined;
-  const arm = () =>
-    new Promise<WaitEnd>((settle) => {
-      resolve = settle;
-    });
-  const timeout = setTimeout(() => waiter.end("timeout"), timeoutMs);
-  const waiter = {
-    ended: arm(),
-    wake: () => resolve("woken"),
-    wakeIn(delayMs: number | null) {
-      clearTimeout(lapse);
-      // A timer may fire a moment early, and the claim would hold still.
-      if (delayMs !== null && over === null) lapse = setTimeout(waiter.wake, Math.max(0, delayMs) + 2);
-    },
-    waitOn() {
-      waiter.ended = over === null ? arm() : Promise.resolve(over);
-    },
-    end(reason: WaitEnd) {
-      if (over !== null) return;
-      over = reason;
-      clearTimeout(timeout);
-      clearTimeout(lapse);
-      onEnd();
-      resolve(reason);
-    },
+  const waiter = createWaiter(timeoutMs, () => {
+    isOver = true;
+    clearTimeout(lapse);
+    onEnd();
+  });
+  const wakeIn = (delayMs: number | null) => {
+    clearTimeout(lapse);
+    // A timer may fire a moment early, and the claim would hold still.
+    if (delayMs !== null && !isOver) lapse = setTimeout(waiter.wake, Math.max(0, delayMs) + 2);
   };
-  return waiter;
+  return Object.assign(waiter, { wakeIn });
 }

@@ -2,19 +2,7 @@
 // costs is an entry here.
 import type { Engine } from "@tandem/engine/engine";
 import { findAdvanced } from "@tandem/engine/queries/find-advanced";
-
-/** Why a wait is over. */
-export type WaitEnd = "woken" | "timeout" | "gone" | "shutdown";
-
-/** One waiting client. */
-export interface Waiter {
-  /** Resolves once, with the reason. Armed from the start: a wake-up before this is awaited is not lost. */
-  readonly ended: Promise<WaitEnd>;
-  /** After a wake-up, arms `ended` anew, until the same time. Do this before reading again. */
-  waitOn(): void;
-  /** Ends the wait for good; calling it again does nothing. */
-  end(reason: WaitEnd): void;
-}
+import { createWaiter, type WaitEnd, type Waiter } from "./waiter.ts";
 
 /** The waiting clients of one process. */
 export interface Waiters {
@@ -83,33 +71,15 @@ export function createWaiters(engine: Engine, options: { sweepMs: number }): Wai
       const sessionId = anyCaseId.toLowerCase();
       const entries = bySession.get(sessionId) ?? new Set();
       bySession.set(sessionId, entries);
-      let over: WaitEnd | null = null;
-      let resolve: (reason: WaitEnd) => void = () => undefined;
-      const arm = () =>
-        new Promise<WaitEnd>((settle) => {
-          resolve = settle;
-        });
-      const end = (reason: WaitEnd) => {
-        if (over !== null) return;
-        over = reason;
+      const waiter = createWaiter(timeoutMs, () => {
         size--;
-        clearTimeout(timeout);
         entries.delete(entry);
         if (entries.size === 0 && bySession.get(sessionId) === entries) bySession.delete(sessionId);
-        resolve(reason);
-      };
-      const timeout = setTimeout(end, timeoutMs, "timeout");
-      const entry: Entry = { cursor, wake: () => resolve("woken"), end };
-      const waiter = {
-        ended: arm(),
-        waitOn: () => {
-          waiter.ended = over === null ? arm() : Promise.resolve(over);
-        },
-        end,
-      };
+      });
+      const entry: Entry = { cursor, wake: waiter.wake, end: waiter.end };
       entries.add(entry);
       size++;
-      if (isShutDown) end("shutdown");
+      if (isShutDown) waiter.end("shutdown");
       return waiter;
     },
     shutdown() {

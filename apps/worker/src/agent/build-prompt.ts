@@ -14,7 +14,7 @@ import type { ImageContent } from "@tandem/engine/domain/messages";
 import { DEMO_MODEL, type Provider, parseModelId } from "@tandem/engine/domain/models";
 import { NO_TOOL_HISTORY, type ToolHistory } from "@tandem/engine/domain/tool-history";
 import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
-import { type HasRoom, LEFT_OUT, type ModelImage, readMessageImage, shareRoom } from "./images.ts";
+import { LEFT_OUT, type ModelImage, REFUSED, readMessageImage, shareRoom } from "./images.ts";
 import { LAST_STEP_WORDS } from "./last-step.ts";
 import { type Telling, tellResult, toFilePart } from "./tool-outputs.ts";
 
@@ -29,6 +29,8 @@ export interface PromptInput {
   lastStep: LastStep | null;
   /** What the history says of the tools. Default: nothing. */
   history?: ToolHistory;
+  /** True when the provider has refused the request with its images: notes stand in their places. Default false. */
+  isWithoutImages?: boolean;
 }
 
 /** What the parts of a prompt are made with. */
@@ -53,10 +55,12 @@ export function buildPrompt({
   events,
   lastStep,
   history = NO_TOOL_HISTORY,
+  isWithoutImages = false,
 }: PromptInput): LanguageModelV3Prompt {
   const making: Making = {
     provider: providerOf(agent),
-    hasRoom: shareRoom(events),
+    hasRoom: isWithoutImages ? () => false : shareRoom(events),
+    leftOut: isWithoutImages ? REFUSED : LEFT_OUT,
     remarks: toRemarks(history),
     results: collectResults(events),
   };
@@ -109,7 +113,7 @@ function collectResults(events: readonly StoredEvent[]): Map<string, StoredEvent
 
 function toMessages(event: StoredEvent, making: Making): LanguageModelV3Message[] {
   const { data } = event;
-  if (data.kind === "message_event") return [toUserMessage(event, making.hasRoom)];
+  if (data.kind === "message_event") return [toUserMessage(event, making)];
   if (data.kind === "policy_event") return toTurn(partsOf(event), making);
   if (data.kind === "error_event" && !data.tool_req && SPOKEN_ORIGINS.has(data.origin)) {
     return [toUserText(String(data.error))];
@@ -164,12 +168,12 @@ function toUserText(text: string): LanguageModelV3Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-function toUserMessage(event: StoredEvent, hasRoom: HasRoom): LanguageModelV3Message {
+function toUserMessage(event: StoredEvent, { hasRoom, leftOut }: Making): LanguageModelV3Message {
   let place = 0;
   const content = event.data.content as unknown as (string | ImageContent)[];
   const parts = content.map((part): UserContent[number] => {
     if (typeof part === "string") return { type: "text", text: part };
-    return hasRoom(event, place++) ? toFilePart(readMessageImage(part)) : { type: "text", text: LEFT_OUT };
+    return hasRoom(event, place++) ? toFilePart(readMessageImage(part)) : { type: "text", text: leftOut };
   });
   const said = parts.filter((part) => !isBlank(part));
   return said.length > 0 ? { role: "user", content: said } : toUserText(EMPTY_MESSAGE);

@@ -1,4 +1,5 @@
 // Images of messages and results: what they are for a provider, and which of them a request has room for.
+import type { LanguageModelV3Prompt } from "@ai-sdk/provider";
 import type { StoredEvent } from "@tandem/engine/domain/events";
 import type { JsonValue } from "@tandem/engine/domain/json";
 import type { ImageContent } from "@tandem/engine/domain/messages";
@@ -10,6 +11,9 @@ export type ModelImage = { kind: "data"; mediaType: string; data: string } | { k
 
 /** What stands in a request for an image that it has no room for. */
 export const LEFT_OUT = "[An image was left out: newer ones take the room.]";
+
+/** What stands in a request for an image when the provider has refused the request that had it. */
+export const REFUSED = "[An image was left out: the model's provider refused the request with it.]";
 
 const DATA_URI = /^data:([^;,]{1,100});base64,/i;
 const HTTPS = /^https:\/\//i;
@@ -89,4 +93,17 @@ function listSizes({ data }: StoredEvent): (number | null)[] {
 function toSize(image: JsonValue): number | null {
   const isShown = typeof image === "string" && (DATA_URI.test(image) || HTTPS.test(image));
   return isShown ? image.length : null;
+}
+
+/** True when a request shows the model an image, of a message or of a result. */
+export function hasImages(prompt: LanguageModelV3Prompt): boolean {
+  return prompt.some(
+    ({ role, content }) =>
+      role !== "system" &&
+      content.some((part) => {
+        if (part.type !== "tool-result") return part.type === "file";
+        const { output } = part;
+        return output.type === "content" && output.value.some(({ type }) => type.startsWith("image-"));
+      }),
+  );
 }

@@ -79,6 +79,14 @@ function isProviderError(error: unknown): boolean {
   );
 }
 
+/** What providers answer to a request whose content they do not take, as for an image that they cannot read or fetch. */
+const REFUSALS = new Set([400, 413, 415, 422]);
+
+/** True when a provider does not take the content of a request. */
+export function isRefusal(error: unknown): boolean {
+  return APICallError.isInstance(error) && REFUSALS.has(error.statusCode ?? 0);
+}
+
 /** Network errors, overload, and replies that make no sense: the same request may succeed later. */
 function isTransient(error: unknown): boolean {
   if (error instanceof ModelTimeoutError || SENSELESS.some((kind) => kind.isInstance(error))) return true;

@@ -5,7 +5,7 @@ import { type JsonObject, stringifyJson } from "@tandem/engine/domain/json";
 import type { Provider } from "@tandem/engine/domain/models";
 import { cutText, toModelResult } from "@tandem/engine/domain/tool-result-forms";
 import { SUBMIT_ANSWER } from "@tandem/engine/domain/tools";
-import { type HasRoom, LEFT_OUT, type ModelImage, readResultImage } from "./images.ts";
+import { type HasRoom, type ModelImage, readResultImage } from "./images.ts";
 
 type Output = LanguageModelV3ToolResultPart["output"];
 type UserPart = Extract<LanguageModelV3Message, { role: "user" }>["content"][number];
@@ -21,6 +21,8 @@ export interface ToldResult {
 export interface Telling {
   provider: Provider;
   hasRoom: HasRoom;
+  /** Stands for an image that there is no room for. */
+  leftOut: string;
   /** What is said behind the result of this call, by our id. */
   remarks: ReadonlyMap<string, string>;
 }
@@ -73,13 +75,13 @@ function tellEdit(call: JsonObject, internal: JsonObject | null): string {
 function readImages(
   event: StoredEvent,
   list: ReturnType<typeof toModelResult>["images"],
-  { provider, hasRoom }: Telling,
+  { provider, hasRoom, leftOut }: Telling,
 ): { images: ModelImage[]; notes: string[] } {
   const canSee = IMAGE_PLACES[provider] !== "nowhere";
   const images: ModelImage[] = [];
   const notes: string[] = [];
   list.forEach((value, place) => {
-    const image = !canSee ? NO_EYES : hasRoom(event, place) ? readResultImage(value) : LEFT_OUT;
+    const image = !canSee ? NO_EYES : hasRoom(event, place) ? readResultImage(value) : leftOut;
     if (typeof image === "string") notes.push(image);
     else if ("fault" in image) notes.push(`[Image ${place + 1} is not shown: ${image.fault}.]`);
     else images.push(image);

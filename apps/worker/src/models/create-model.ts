@@ -6,6 +6,7 @@ import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { findModelFault, type ModelSettings, parseModelId } from "@tandem/engine/domain/models";
 import { ModelSetupError } from "../agent/model-errors.ts";
 import { createDemoKeywordModel } from "./demo-keyword/model.ts";
+import { fetchWithEnds } from "./ended-streams.ts";
 import { fetchWithExactArguments } from "./exact-arguments.ts";
 import { modelFetch } from "./model-fetch.ts";
 
@@ -60,7 +61,7 @@ export function createModel(id: string, settings: ModelSettings): LanguageModelV
         ...(settings.compatible?.apiKey ? { apiKey: settings.compatible.apiKey } : {}),
         // Without it a stream tells no tokens.
         includeUsage: true,
-        fetch: modelFetch,
+        fetch: fetchWithEnds,
       }).languageModel(parsed.model);
     case "demo":
       return createDemoKeywordModel();

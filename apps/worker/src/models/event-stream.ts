@@ -19,6 +19,18 @@ export function mapEvents(
     .pipeThrough(new TextEncoderStream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
+/** The same response with another body. */
+export function withBody(
+  { status, statusText, headers: sent }: Response,
+  body: string | ReadableStream,
+): Response {
+  // They are of the bytes that came; those that go on are others.
+  const headers = new Headers(sent);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  return new Response(body, { status, statusText, headers });
+}
+
 function toFrame(data: string): string {
   const lines = data.split("\n").map((line) => `data: ${line}\n`);
   return `${lines.join("")}\n`;

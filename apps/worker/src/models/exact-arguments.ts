@@ -2,7 +2,7 @@
 // with repeated keys, refuses with a key named `__proto__`, and cannot write again when it nests too deep. So they are
 // handed to it as text, which it passes on, and read by us.
 import { randomUUID } from "node:crypto";
-import { mapEvents } from "./event-stream.ts";
+import { mapEvents, withBody } from "./event-stream.ts";
 import { findArguments } from "./find-arguments.ts";
 import { modelFetch } from "./model-fetch.ts";
 
@@ -21,14 +21,6 @@ export const fetchWithExactArguments: typeof fetch = async (input, init) => {
   if (!type.startsWith("text/event-stream") || response.body === null) return response;
   return withBody(response, mapEvents(response.body, toExactEvents));
 };
-
-function withBody({ status, statusText, headers: sent }: Response, body: string | ReadableStream): Response {
-  // They are of the bytes that came; those that go on are others.
-  const headers = new Headers(sent);
-  headers.delete("content-encoding");
-  headers.delete("content-length");
-  return new Response(body, { status, statusText, headers });
-}
 
 /** The arguments' text as the model gave it, whether or not they came as marked text. */
 export function toArgumentsText(input: string): string {

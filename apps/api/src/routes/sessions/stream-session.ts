@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { isTerminal } from "@tandem/engine/domain/session-state";
 import { timeLeftMs } from "@tandem/engine/domain/session-tokens";
+import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import { createChangesReader } from "@tandem/engine/queries/changes-reader";
 import type { FastifyRequest } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
@@ -11,12 +12,11 @@ import { StreamDelta, StreamState } from "../../schemas/sessions.ts";
 import { ref } from "../../schemas/typebox.ts";
 import { followSession } from "../../streaming/follow-session.ts";
 import { createOpenStreams } from "../../streaming/open-streams.ts";
-import { hasNews } from "../../waiting/wait-for-news.ts";
 
 const MAX_INT = 2_147_483_647;
 
 /** Events that are read at once, and about how many bytes of them: all that is held for one client. */
-const PAGE = { limit: 200, maxBytes: 1_000_000 };
+const PAGE = { limit: 200, maxBytes: 256_000 };
 
 const Query = Type.Object({
   from_index: Type.Integer({
@@ -77,18 +77,30 @@ export function streamSessionRoute(app: App, context: ApiContext): void {
       const read = (fromIndex: number) => reader.read({ organizationId, sessionId, fromIndex, ...PAGE });
       const fromIndex = toCursor(request);
       const first = await read(fromIndex);
-      if (isTerminal(first.status) && !hasNews(first, fromIndex)) return reply.code(204).send();
+      if (isTerminal(first.status) && first.eventCount === 0) return reply.code(204).send();
       reply.type("text/event-stream; charset=utf-8");
       reply.headers({ "cache-control": "no-store", "x-accel-buffering": "no" });
       if (request.method === "HEAD") return reply.send("");
       const client = { response: reply.raw, timeLeftMs: () => timeLeftMs(principalOf(request)) };
-      const from = { sessionId, first, fromIndex, read };
+      const from = { sessionId, fromIndex, read: startWith(first, read) };
       const body = streams.open(request, (stream, texts) =>
         followSession({ ...client, ...from, stream, texts, waiters }),
       );
       return reply.send(body);
     },
   });
+}
+
+type Read = (fromIndex: number) => Promise<ChangesRow>;
+
+/** The same reads, of which the first was made already. What it gave is given once, and not kept. */
+function startWith(first: ChangesRow, read: Read): Read {
+  let given: ChangesRow | null = first;
+  return async (fromIndex) => {
+    const row = given;
+    given = null;
+    return row ?? read(fromIndex);
+  };
 }
 
 function toCursor({ query, headers }: { query: unknown; headers: FastifyRequest["headers"] }): number {
