@@ -22,6 +22,7 @@ import { createWire } from "../support/wire.ts";
 
 const run = promisify(execFile);
 const toolsFile = "test/e2e/fixtures/tools.ts";
+const strayTools = "test/e2e/fixtures/stray-tools.ts";
 /** util-linux' `script`, which makes pseudo-terminals. */
 const hasTerminal = process.platform === "linux";
 
@@ -193,6 +194,15 @@ describe("tandem tools", () => {
     });
   });
 
+  it("ends by code 1 with a tool that leaves, throws where nobody catches, or never comes back", async () => {
+    const call = (name: string) => tandem(["tools", "call", strayTools, name]);
+    const [leaves, drops, never] = await Promise.all(["leaves", "drops", "never"].map(call));
+    const stderr = (text: string) => ({ code: 1, stdout: "", stderr: expect.stringContaining(text) });
+    expect(leaves).toMatchObject(stderr("tandem: process.exit() was called"));
+    expect(drops).toMatchObject(stderr("tandem: Error: dropped ␛[2J\n"));
+    expect(never).toMatchObject(stderr("tandem: Nothing is left to wait for"));
+  });
+
   it("refuses arguments that do not fit, and unknown tools, by code 2, before a tool runs", async () => {
     const call = (...args: string[]) => tandem(["tools", "call", toolsFile, ...args]);
     const [few, nothing] = await Promise.all([
@@ -323,6 +333,13 @@ describe("tandem with a server", () => {
     const late = await ask(["run", "wait", "--timeout", "0.5", "--json"]);
     expect(late.code).toBe(124);
     expect(JSON.parse(lines(late.stdout).at(-1) ?? "").status).toBe("interrupted");
+  });
+
+  it("cancels the session when a tool throws where nobody catches, and tells that", async () => {
+    const { code, stdout, stderr } = await ask(["run", "call drops {}", "--tools", strayTools, "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(lines(stdout).at(-1) ?? "")).toMatchObject({ type: "result", status: "interrupted" });
+    expect(stderr).toContain("tandem: Error: dropped ␛[2J\n");
   });
 
   it("cancels the session when nobody reads any more", async () => {
