@@ -3,6 +3,8 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { createProgram } from "@tandem/cli/program";
+import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lastToolResults, type ModelScript } from "../support/fake-model-server.ts";
 import { repositoryRoot } from "../support/processes.ts";
@@ -43,21 +45,16 @@ describe("tandem", () => {
   it("helps on every command, with examples, and needs no server for it", async () => {
     const { code, stdout, stderr } = await tandem(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const command of [
-      "up",
-      "run",
-      "tail",
-      "sessions",
-      "tools",
-      "agents",
-      "keys",
-      "doctor",
-      "completion",
-    ]) {
-      expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+    for (const name of "up run tail sessions tools agents keys doctor completion".split(" ")) {
+      expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     }
-    const deep = await tandem(["keys", "create", "--help"]);
-    expect(deep.stdout).toMatch(/Examples:\n {2}tandem keys create --org/);
+    const all: Command[] = [createProgram("1", () => undefined)];
+    for (const command of all) {
+      all.push(...command.commands);
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help, command.name()).toMatch(/^Examples:\n {2}\S/m);
+    }
   });
 
   it("says its version, and what is wrong with its usage by code 2", async () => {
@@ -66,6 +63,7 @@ describe("tandem", () => {
     const wrong = await tandem(["sessions", "list", "--limit", "0"]);
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toContain("--limit");
+    expect((await tandem(["up", "--port", "abc"])).code).toBe(2);
   });
 
   it("says by code 3 that no server answers, and how to start one", async () => {
@@ -75,6 +73,11 @@ describe("tandem", () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("No Tandem server answers at http://127.0.0.1:9.");
     expect(stderr).not.toMatch(/^ +at /m);
+    const keys = await tandem(["keys", "list"], {
+      env: { DATABASE_URL: "postgresql://me:secret@127.0.0.1:9/x" },
+    });
+    expect(keys).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("ECONNREFUSED") });
+    expect(keys.stderr).not.toMatch(/^ +at |secret/m);
   });
 
   it("makes completion scripts that bash takes", async () => {
@@ -466,6 +469,7 @@ describe("tandem up", () => {
     const keys = JSON.parse((await tandem(["keys", "list", "--org", "acme", "--json"], here)).stdout);
     expect(keys.map(({ name }: { name: string }) => name)).toEqual(["key", "second"]);
     expect((await tandem(["keys", "revoke", keys[1].id], here)).code).toBe(0);
+    expect((await tandem(["keys", "revoke", "nothing"], here)).code).toBe(4);
     const bad = await tandem(["doctor", ...other.slice(0, 3), second.stdout.trimEnd()], here);
     expect(bad.stdout).toMatch(/^fail +api key +the server does not know it$/m);
     expect(bad.code).toBe(1);
