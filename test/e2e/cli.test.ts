@@ -82,8 +82,16 @@ describe("tandem", () => {
 
   it("makes completion scripts that bash takes", async () => {
     const { stdout } = await tandem(["completion", "bash"]);
-    const words = `COMP_WORDS=(tandem sessions ""); COMP_CWORD=2; _tandem; echo "\${COMPREPLY[@]}"`;
-    expect((await run("bash", ["-c", `${stdout}\n${words}`])).stdout).toContain("list get cancel message");
+    const complete = async (...words: string[]) => {
+      const line = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
+      const call = `${words[0] === "npx" ? "_tandem_npx" : "_tandem"}; echo "\${COMPREPLY[@]}"`;
+      return (await run("bash", ["-c", `${stdout}\n${line}; ${call}`])).stdout.trimEnd();
+    };
+    expect(await complete("tandem", "sessions", "''")).toBe("list get cancel message");
+    expect(await complete("npx", "tandem", "run", "--approve", "''")).toBe("ask all none");
+    expect(await complete("tandem", "run", "--app")).toBe("--approve");
+    // Nothing of its own is where bash offers files.
+    expect(await complete("tandem", "run", "--tools", "''")).toBe("");
     expect((await tandem(["completion", "fish"])).stdout).toContain("complete -c tandem");
     expect((await tandem(["completion", "tcsh"])).code).toBe(2);
   });
@@ -379,6 +387,32 @@ describe("tandem with a server", () => {
     ]);
     expect(lines(all.stdout).slice(3)).toEqual(lines(rest.stdout));
     expect(JSON.parse(lines(rest.stdout).at(-1) ?? "").type).toBe("AgentCompletionEvent");
+  });
+
+  it.runIf(hasTerminal)("shows the text at a terminal as it is written, and once", async () => {
+    const wire = createWire(stack.baseUrl, apiKey);
+    const agent = { name: "x", tools: [{ name: "get_weather", description: "x" }] };
+    const id = await wire.create({
+      agent,
+      messages: 'call get_weather {"city":"Oslo"}',
+      stream: true,
+      idle_timeout_s: 60,
+    });
+    await wire.until(id, "awaiting_tool_results");
+    const live = startTandemAtTerminal(["tail", id], { env });
+    const isRead = async () =>
+      /^tandem_streams 1$/m.test(await (await fetch(`${stack.baseUrl}/metrics`)).text());
+    await waitFor(isRead, { what: "the stream's reader", timeoutMs: 30_000 });
+    const call = { tool_name: "get_weather", args: { city: "Oslo" } };
+    await wire.post(`/sessions/${id}/tool_results`, { tool_req: call, result: "snow" });
+    await live.waitFor(/waits for a message/, "the end of the turn");
+    await wire.post(`/sessions/${id}/messages`, { message: "Good day" });
+    await live.waitFor(/Hello [\s\S]*waits for a message/, "the next turn");
+    await ask(["sessions", "cancel", id]);
+    const { code, stdout } = await live.ended;
+    expect(code).toBe(0);
+    const told = stdout.match(/It said: snow|Answered|Good day/g);
+    expect(told?.slice(0, 3)).toEqual(["It said: snow", "Answered", "Good day"]);
   });
 
   it("lists, shows, cancels and answers sessions", async () => {

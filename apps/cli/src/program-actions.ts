@@ -72,7 +72,9 @@ export function addRun(program: Command, finish: Finish): void {
 export function addTail(program: Command, finish: Finish): void {
   const command = program
     .command("tail")
-    .description("show a session's events: those so far, then live until it has ended")
+    .description(
+      "show a session's events: those so far, then live until it has ended, at a terminal with the model's text",
+    )
     .argument("<session>", "the session's id")
     .option("--from <n>", "leave out the first n events", wholeNumber(0), 0)
     .option("--no-follow", "end with the last event there is");
