@@ -3,6 +3,8 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { createProgram } from "@tandem/cli/program";
+import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lastToolResults, type ModelScript } from "../support/fake-model-server.ts";
 import { repositoryRoot } from "../support/processes.ts";
@@ -22,6 +24,7 @@ import { createWire } from "../support/wire.ts";
 
 const run = promisify(execFile);
 const toolsFile = "test/e2e/fixtures/tools.ts";
+const strayTools = "test/e2e/fixtures/stray-tools.ts";
 /** util-linux' `script`, which makes pseudo-terminals. */
 const hasTerminal = process.platform === "linux";
 
@@ -42,21 +45,16 @@ describe("tandem", () => {
   it("helps on every command, with examples, and needs no server for it", async () => {
     const { code, stdout, stderr } = await tandem(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const command of [
-      "up",
-      "run",
-      "tail",
-      "sessions",
-      "tools",
-      "agents",
-      "keys",
-      "doctor",
-      "completion",
-    ]) {
-      expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+    for (const name of "up run tail sessions tools agents keys doctor completion".split(" ")) {
+      expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     }
-    const deep = await tandem(["keys", "create", "--help"]);
-    expect(deep.stdout).toMatch(/Examples:\n {2}tandem keys create --org/);
+    const all: Command[] = [createProgram("1", () => undefined)];
+    for (const command of all) {
+      all.push(...command.commands);
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help, command.name()).toMatch(/^Examples:\n {2}\S/m);
+    }
   });
 
   it("says its version, and what is wrong with its usage by code 2", async () => {
@@ -65,6 +63,7 @@ describe("tandem", () => {
     const wrong = await tandem(["sessions", "list", "--limit", "0"]);
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toContain("--limit");
+    expect((await tandem(["up", "--port", "abc"])).code).toBe(2);
   });
 
   it("says by code 3 that no server answers, and how to start one", async () => {
@@ -74,12 +73,25 @@ describe("tandem", () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("No Tandem server answers at http://127.0.0.1:9.");
     expect(stderr).not.toMatch(/^ +at /m);
+    const keys = await tandem(["keys", "list"], {
+      env: { DATABASE_URL: "postgresql://me:secret@127.0.0.1:9/x" },
+    });
+    expect(keys).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("ECONNREFUSED") });
+    expect(keys.stderr).not.toMatch(/^ +at |secret/m);
   });
 
   it("makes completion scripts that bash takes", async () => {
     const { stdout } = await tandem(["completion", "bash"]);
-    const words = `COMP_WORDS=(tandem sessions ""); COMP_CWORD=2; _tandem; echo "\${COMPREPLY[@]}"`;
-    expect((await run("bash", ["-c", `${stdout}\n${words}`])).stdout).toContain("list get cancel message");
+    const complete = async (...words: string[]) => {
+      const line = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
+      const call = `${words[0] === "npx" ? "_tandem_npx" : "_tandem"}; echo "\${COMPREPLY[@]}"`;
+      return (await run("bash", ["-c", `${stdout}\n${line}; ${call}`])).stdout.trimEnd();
+    };
+    expect(await complete("tandem", "sessions", "''")).toBe("list get cancel message");
+    expect(await complete("npx", "tandem", "run", "--approve", "''")).toBe("ask all none");
+    expect(await complete("tandem", "run", "--app")).toBe("--approve");
+    // Nothing of its own is where bash offers files.
+    expect(await complete("tandem", "run", "--tools", "''")).toBe("");
     expect((await tandem(["completion", "fish"])).stdout).toContain("complete -c tandem");
     expect((await tandem(["completion", "tcsh"])).code).toBe(2);
   });
@@ -191,6 +203,15 @@ describe("tandem tools", () => {
       stdout: "",
       stderr: "tandem: the shelf is empty ␛[2J\n",
     });
+  });
+
+  it("ends by code 1 with a tool that leaves, throws where nobody catches, or never comes back", async () => {
+    const call = (name: string) => tandem(["tools", "call", strayTools, name]);
+    const [leaves, drops, never] = await Promise.all(["leaves", "drops", "never"].map(call));
+    const stderr = (text: string) => ({ code: 1, stdout: "", stderr: expect.stringContaining(text) });
+    expect(leaves).toMatchObject(stderr("tandem: process.exit() was called"));
+    expect(drops).toMatchObject(stderr("tandem: Error: dropped ␛[2J\n"));
+    expect(never).toMatchObject(stderr("tandem: Nothing is left to wait for"));
   });
 
   it("refuses arguments that do not fit, and unknown tools, by code 2, before a tool runs", async () => {
@@ -325,6 +346,13 @@ describe("tandem with a server", () => {
     expect(JSON.parse(lines(late.stdout).at(-1) ?? "").status).toBe("interrupted");
   });
 
+  it("cancels the session when a tool throws where nobody catches, and tells that", async () => {
+    const { code, stdout, stderr } = await ask(["run", "call drops {}", "--tools", strayTools, "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(lines(stdout).at(-1) ?? "")).toMatchObject({ type: "result", status: "interrupted" });
+    expect(stderr).toContain("tandem: Error: dropped ␛[2J\n");
+  });
+
   it("cancels the session when nobody reads any more", async () => {
     const command = startTandem(["run", "wait", "--json"], { env });
     const [, id = ""] = await command.waitFor(/session (\S+)/, "the session");
@@ -359,6 +387,32 @@ describe("tandem with a server", () => {
     ]);
     expect(lines(all.stdout).slice(3)).toEqual(lines(rest.stdout));
     expect(JSON.parse(lines(rest.stdout).at(-1) ?? "").type).toBe("AgentCompletionEvent");
+  });
+
+  it.runIf(hasTerminal)("shows the text at a terminal as it is written, and once", async () => {
+    const wire = createWire(stack.baseUrl, apiKey);
+    const agent = { name: "x", tools: [{ name: "get_weather", description: "x" }] };
+    const id = await wire.create({
+      agent,
+      messages: 'call get_weather {"city":"Oslo"}',
+      stream: true,
+      idle_timeout_s: 60,
+    });
+    await wire.until(id, "awaiting_tool_results");
+    const live = startTandemAtTerminal(["tail", id], { env });
+    const isRead = async () =>
+      /^tandem_streams 1$/m.test(await (await fetch(`${stack.baseUrl}/metrics`)).text());
+    await waitFor(isRead, { what: "the stream's reader", timeoutMs: 30_000 });
+    const call = { tool_name: "get_weather", args: { city: "Oslo" } };
+    await wire.post(`/sessions/${id}/tool_results`, { tool_req: call, result: "snow" });
+    await live.waitFor(/waits for a message/, "the end of the turn");
+    await wire.post(`/sessions/${id}/messages`, { message: "Good day" });
+    await live.waitFor(/Hello [\s\S]*waits for a message/, "the next turn");
+    await ask(["sessions", "cancel", id]);
+    const { code, stdout } = await live.ended;
+    expect(code).toBe(0);
+    const told = stdout.match(/It said: snow|Answered|Good day/g);
+    expect(told?.slice(0, 3)).toEqual(["It said: snow", "Answered", "Good day"]);
   });
 
   it("lists, shows, cancels and answers sessions", async () => {
@@ -449,6 +503,7 @@ describe("tandem up", () => {
     const keys = JSON.parse((await tandem(["keys", "list", "--org", "acme", "--json"], here)).stdout);
     expect(keys.map(({ name }: { name: string }) => name)).toEqual(["key", "second"]);
     expect((await tandem(["keys", "revoke", keys[1].id], here)).code).toBe(0);
+    expect((await tandem(["keys", "revoke", "nothing"], here)).code).toBe(4);
     const bad = await tandem(["doctor", ...other.slice(0, 3), second.stdout.trimEnd()], here);
     expect(bad.stdout).toMatch(/^fail +api key +the server does not know it$/m);
     expect(bad.code).toBe(1);

@@ -1,7 +1,7 @@
 // The flags of `tandem tools call`: made from a schema, read from a command line, told in a help text.
 import { describeTool } from "@tandem/cli/tools-file/describe-flags";
 import { readFlags } from "@tandem/cli/tools-file/read-flags";
-import { type Flag, toFlags, toKebab } from "@tandem/cli/tools-file/schema-flags";
+import { type Flag, listFlagless, toFlags, toKebab } from "@tandem/cli/tools-file/schema-flags";
 import { tool } from "@tandem/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -85,6 +85,18 @@ describe("flags of a schema", () => {
     expect(toFlags(object({ json: {}, help: {}, jsonFile: {} }))).toEqual([]);
   });
 
+  it("tell which properties have none, since only JSON can give those", () => {
+    const schema = object({ a: {}, help: {}, "": {}, "😀": {}, "x=y": {} }, { required: ["help"] });
+    expect(listFlagless(schema)).toEqual([
+      { property: "help", isRequired: true },
+      ...["", "😀", "x=y"].map((property) => ({ property, isRequired: false })),
+    ]);
+    const help = tool({ name: "one", description: "One.", inputSchema: schema, fn: () => null });
+    expect(describeTool("t.ts", help)).toContain(
+      'By --json or --json-file alone: "help" (required), "", "😀", "x=y"',
+    );
+  });
+
   it("are the same for Zod 4, Zod 3 and JSON Schema", () => {
     const four = tool({
       name: "four",
@@ -155,6 +167,19 @@ describe("a command line", () => {
     expect(read(["--n", "null", "--s", "null"], properties)).toEqual({ n: null, s: "null" });
   });
 
+  it("takes true and false after a boolean, and leaves other words alone", () => {
+    const properties = { on: { type: "boolean" }, n: { type: "integer" } };
+    expect(read(["--on", "false", "--n", "1"], properties)).toEqual({ on: false, n: 1 });
+    expect(read(["--on", "true"], properties)).toEqual({ on: true });
+    expect(() => read(["--on", "yes"], properties)).toThrow('"yes" is no flag');
+  });
+
+  it("gives lists of lists one by one, or all at once", () => {
+    const properties = { rows: { type: "array", items: { type: "array", items: { type: "number" } } } };
+    expect(read(["--rows", "[1,2]", "--rows", "[3]"], properties)).toEqual({ rows: [[1, 2], [3]] });
+    expect(read(["--rows", "[[1,2],[3]]"], properties)).toEqual({ rows: [[1, 2], [3]] });
+  });
+
   it("sets a property of any name as one of its own", () => {
     const args = read(["--__proto__", "x"], JSON.parse('{"__proto__": {"type": "string"}}'));
     expect(Object.keys(args)).toEqual(["__proto__"]);
@@ -169,6 +194,7 @@ describe("a command line", () => {
     [["--nope", "1"], "There are: --n, --size, --on"],
     [["--no-n"], "no flag --no-n"],
     [["--n"], "needs a value"],
+    [["--n", "9007199254740993"], "at most 9007199254740991"],
     [["word"], '"word" is no flag'],
   ])("is refused for %j", (words, reason) => {
     const properties = { n: { type: "integer" }, size: { enum: ["s", "m"] }, on: { type: "boolean" } };

@@ -1,7 +1,7 @@
 // What the command line shows: harmless texts, colour where it is seen, lines and questions that do not get mixed up.
 import { PassThrough } from "node:stream";
 import { checkNode, checkSettings } from "@tandem/cli/doctor/check-machine";
-import { exitCodes } from "@tandem/cli/exit-codes";
+import { CliError, exitCodes } from "@tandem/cli/exit-codes";
 import { explainError } from "@tandem/cli/explain-error";
 import { createDecider, readDecision } from "@tandem/cli/run/approvals";
 import { createTeller } from "@tandem/cli/run/tell-event";
@@ -281,6 +281,12 @@ describe("an error's exit code", () => {
     [new TypeError("bug"), exitCodes.failed],
   ])("of %s is %i", (error, exitCode) => {
     expect(explainError(error).exitCode).toBe(exitCode);
+  });
+
+  it("are told without what a terminal would obey", () => {
+    for (const error of [new Error("no \u001b[2J"), new CliError("no \u001b[2J", 1), "no \u001b[2J"]) {
+      expect(explainError(error).text).toContain("no ␛[2J");
+    }
   });
 });
 

@@ -51,6 +51,20 @@ describe("the server", () => {
     expect((await find({}, { TANDEM_BASE_URL: "http://other" })).apiKey).toBeNull();
   });
 
+  it.each([
+    [{ baseUrl: "http://ann:secret@127.0.0.1:1" }, "must not hold a name or a password"],
+    [{ baseUrl: "http://127.0.0.1:1", apiKey: "secret\nkey" }, "visible ASCII"],
+    [{ baseUrl: "http://127.0.0.1:1", apiKey: "secret-ключ" }, "visible ASCII"],
+    [{ baseUrl: "nonsense" }, "http or https URL"],
+  ])("of %j is refused, and no secret is told", async (options, reason) => {
+    const error = await find(options).then(
+      () => new Error("it was found"),
+      (error: Error) => error,
+    );
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(reason) });
+    expect(error.message).not.toContain("secret");
+  });
+
   it("is that of the flags before that of the environment", async () => {
     const env = { TANDEM_BASE_URL: "http://env", TANDEM_API_KEY: "env-key" };
     expect(await find({}, env)).toEqual({ baseUrl: "http://env", apiKey: "env-key", isNamed: true });

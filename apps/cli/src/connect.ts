@@ -1,7 +1,7 @@
 // The client that commands use, from flags, the environment, and the stack that runs here.
 import { TandemClient } from "@tandem/sdk";
 import { findDataDir, readNote } from "./data-dir.ts";
-import { CliError, exitCodes } from "./exit-codes.ts";
+import { CliError, exitCodes, usageError } from "./exit-codes.ts";
 
 /** What every command that talks to a server takes. */
 export interface ServerOptions {
@@ -26,8 +26,17 @@ const GREETING_MS = 5_000;
 /**
  * Finds the server: what the flags say, then the environment, then the stack that runs on the data folder. The kept
  * key of that stack is never given to a server that was named.
+ *
+ * @throws {CliError} when the address or the key is of no form that can be used; neither is shown where it has a secret
  */
 export async function findServer(options: ServerOptions, env = process.env): Promise<Server> {
+  const server = await readServer(options, env);
+  checkAddress(server.baseUrl);
+  if (server.apiKey !== null) checkKey(server.apiKey);
+  return server;
+}
+
+async function readServer(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<Server> {
   const named = options.baseUrl ?? (env.TANDEM_BASE_URL?.trim() || undefined);
   const key = options.apiKey ?? (env.TANDEM_API_KEY?.trim() || undefined);
   if (named !== undefined) return { baseUrl: named, apiKey: key ?? null, isNamed: true };
@@ -35,6 +44,22 @@ export async function findServer(options: ServerOptions, env = process.env): Pro
   const noted = await readNote(dataDir, "base-url");
   const baseUrl = noted !== null && isOnThisMachine(noted) ? noted : DEFAULT_BASE_URL;
   return { baseUrl, apiKey: key ?? (await readNote(dataDir, "api-key")), isNamed: false };
+}
+
+function checkAddress(baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url?.username || url?.password) {
+    throw usageError("The address must not hold a name or a password: give the key with --api-key.");
+  }
+  if (!url || !/^https?:\/\/./.test(baseUrl)) {
+    throw usageError(`The address must be an http or https URL, not ${JSON.stringify(baseUrl)}.`);
+  }
+}
+
+/** What a header cannot carry would be told by fetch with the key in its words. */
+function checkKey(apiKey: string): void {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw usageError("The API key must be of visible ASCII characters, without spaces and line ends.");
 }
 
 /** A folder may come from anywhere: what lies in it must not send a key away. */
@@ -62,12 +87,6 @@ export async function connect(options: ServerOptions): Promise<TandemClient> {
 
 /** Asks whether anybody is there, so that a server that is not is told at once, in words that help. */
 async function greet({ baseUrl, isNamed }: Server): Promise<void> {
-  if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new CliError(
-      `The address must be an http or https URL, not ${JSON.stringify(baseUrl)}.`,
-      exitCodes.usage,
-    );
-  }
   const url = `${baseUrl.replace(/\/+$/, "").replace(/\/api\/v2$/, "")}/healthz`;
   try {
     await (await fetch(url, { signal: AbortSignal.timeout(GREETING_MS) })).arrayBuffer();

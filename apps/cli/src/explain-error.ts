@@ -3,6 +3,8 @@ import { TandemError as EngineError } from "@tandem/engine/domain/errors";
 import { SettingsError } from "@tandem/engine/domain/settings";
 import { APIError, ConnectionError, TandemError, TimeoutError } from "@tandem/sdk";
 import { CliError, type ExitCode, exitCodes } from "./exit-codes.ts";
+import { StuckError } from "./stray-ends.ts";
+import { toHarmless } from "./terminal/harmless.ts";
 
 /** What is written on standard error, and the code to exit with. */
 export interface Explanation {
@@ -10,8 +12,13 @@ export interface Explanation {
   exitCode: ExitCode;
 }
 
-/** Explains any error. One that is not foreseen is told with its stack. */
+/** Explains any error, without what a terminal would obey. One that is not foreseen is told with its stack. */
 export function explainError(error: unknown): Explanation {
+  const { text, exitCode } = explain(error);
+  return { text: toHarmless(text), exitCode };
+}
+
+function explain(error: unknown): Explanation {
   if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof APIError) return explainRefusal(error);
   if (error instanceof ConnectionError) return explainConnection(error);
@@ -19,7 +26,7 @@ export function explainError(error: unknown): Explanation {
     const exitCode = error.sessionId === null ? exitCodes.unreachable : exitCodes.timeout;
     return { text: error.message, exitCode };
   }
-  const isTold = [TandemError, EngineError, SettingsError].some((kind) => error instanceof kind);
+  const isTold = [TandemError, EngineError, SettingsError, StuckError].some((kind) => error instanceof kind);
   const { message, stack } = Object(error) as Partial<Error>;
   return { text: (isTold ? message : stack) ?? String(error), exitCode: exitCodes.failed };
 }

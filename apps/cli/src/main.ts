@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
+import { leave, watchForStrayErrors } from "./stray-ends.ts";
 import { flush, note, watchForClosedPipe } from "./terminal/output.ts";
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
@@ -21,11 +22,15 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    const { explainError } = await import("./explain-error.ts");
-    const explanation = explainError(error);
-    note(`tandem: ${explanation.text}`);
-    return explanation.exitCode;
+    return tell(error);
   }
+}
+
+async function tell(error: unknown): Promise<ExitCode> {
+  const { explainError } = await import("./explain-error.ts");
+  const { text, exitCode } = explainError(error);
+  note(`tandem: ${text}`);
+  return exitCode;
 }
 
 /** From the manifest, which lies above the source as above the build. */
@@ -34,8 +39,13 @@ function readVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-watchForClosedPipe(() => process.exit(exitCodes.ok));
+watchForClosedPipe(() => leave(exitCodes.ok));
+watchForStrayErrors(async (error) => {
+  const exitCode = await tell(error);
+  await flush();
+  leave(exitCode);
+});
 const exitCode = await main(process.argv);
 await flush();
 // A file of tools may keep timers or connections open; nobody needs them any more.
-process.exit(exitCode);
+leave(exitCode);

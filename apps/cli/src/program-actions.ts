@@ -21,7 +21,7 @@ export function addUp(program: Command, finish: Finish): void {
   const command = program
     .command("up")
     .description("start the whole service: Postgres unless there is one, API and worker")
-    .option("--port <port>", "where it listens; 0 takes a free one (PORT)")
+    .option("--port <port>", "where it listens; 0 takes a free one (PORT)", wholeNumber(0, 65_535))
     .option("--data-dir <folder>", "where it keeps its database and key (TANDEM_DATA_DIR)")
     .option("--model <model>", "the model of agents that name none, as provider/model (TANDEM_MODEL)");
   addColourFlag(command);
@@ -41,7 +41,7 @@ export function addRun(program: Command, finish: Finish): void {
     .argument("<task>", "what the agent shall do; - reads it from standard input")
     .option("-a, --agent <name>", "the agent", "tandem/assistant")
     .option("-m, --model <model>", "another model for it, as provider/model")
-    .option("-t, --tools <file>", "a TypeScript or JavaScript file of tools; may be repeated", gather, [])
+    .option("-t, --tools <file>", "a TypeScript or JavaScript file of tools; may be repeated", gather)
     .option("--system <text>", "the whole system prompt, in place of the agent's")
     .option("--max-steps <n>", "model calls, then it must answer", wholeNumber(1))
     .option(
@@ -72,7 +72,9 @@ export function addRun(program: Command, finish: Finish): void {
 export function addTail(program: Command, finish: Finish): void {
   const command = program
     .command("tail")
-    .description("show a session's events: those so far, then live until it has ended")
+    .description(
+      "show a session's events: those so far, then live until it has ended, at a terminal with the model's text",
+    )
     .argument("<session>", "the session's id")
     .option("--from <n>", "leave out the first n events", wholeNumber(0), 0)
     .option("--no-follow", "end with the last event there is");
@@ -90,6 +92,11 @@ export function addTail(program: Command, finish: Finish): void {
 
 export function addTools(program: Command, finish: Finish): void {
   const tools = program.command("tools").description("look at the tools of a file, and call them by hand");
+  addExamples(
+    tools,
+    "tandem tools list ./tools.ts",
+    "tandem tools call ./tools.ts get_order_status --order-id A-1001",
+  );
   const list = tools
     .command("list")
     .description("the tools of a file")

@@ -29,6 +29,12 @@ export function addSessions(program: Command, finish: Finish): void {
   const sessions = program.command("sessions").description("look at sessions, and steer them");
   const load = () => import("./commands/sessions.ts");
 
+  addExamples(
+    sessions,
+    "tandem sessions list --status running idle",
+    "tandem sessions cancel 01a22994-…",
+    'tandem sessions message 01a22994-… "And in Rome?"',
+  );
   const list = sessions
     .command("list")
     .description("the newest sessions")
@@ -77,6 +83,12 @@ export function addAgents(program: Command, finish: Finish): void {
   const agents = program.command("agents").description("the agents that are stored on the server");
   const load = () => import("./commands/agents.ts");
 
+  addExamples(
+    agents,
+    "tandem agents list",
+    "tandem agents get tandem/assistant",
+    "tandem agents create support.json",
+  );
   const list = agents
     .command("list")
     .description("the agents")
@@ -137,6 +149,12 @@ export function addKeys(program: Command, finish: Finish): void {
     );
   const load = () => import("./commands/keys.ts");
 
+  addExamples(
+    keys,
+    "tandem keys create --org acme --user ann",
+    "tandem keys list",
+    "tandem keys revoke 01a22994-…",
+  );
   const create = keys
     .command("create")
     .description("make a key; it alone is printed on standard output")

@@ -14,7 +14,7 @@ interface Place {
   /** The words so far, for example `sessions list`; empty for the program itself. */
   path: string;
   commands: { name: string; description: string }[];
-  flags: { name: string; description: string; choices: readonly string[] }[];
+  flags: { name: string; description: string; takesValue: boolean; choices: readonly string[] }[];
   /** The values of the first argument, where they are known. */
   values: readonly string[];
 }
@@ -34,28 +34,37 @@ function listPlaces(command: Command, path: readonly string[]): Place[] {
       name: child.name(),
       description: child.summary() || child.description(),
     })),
-    flags: help.visibleOptions(command).flatMap(({ long, description, argChoices }) => {
-      return long ? [{ name: long, description, choices: argChoices ?? [] }] : [];
+    flags: help.visibleOptions(command).flatMap(({ long, description, argChoices, ...option }) => {
+      const takesValue = option.required || option.optional;
+      return long ? [{ name: long, description, takesValue, choices: argChoices ?? [] }] : [];
     }),
     values: command.registeredArguments[0]?.argChoices ?? [],
   };
   return [place, ...commands.flatMap((child) => listPlaces(child, [...path, child.name()]))];
 }
 
-/** What a shell offers: words where there are some, else files. The path is found by the words that are no flags. */
+/** What a shell offers: words where there are some, flags where one is begun, else files. */
 function toCases(places: readonly Place[], each: (place: Place) => string): string {
   return places.map((place) => `    ${quote(place.path)}) ${each(place)} ;;`).join("\n");
 }
 
-function toWords({ commands, flags, values }: Place): string {
-  return [...commands.map(({ name }) => name), ...values, ...flags.map(({ name }) => name)].join(" ");
+function toWords({ commands, values }: Place): string {
+  return [...commands.map(({ name }) => name), ...values].join(" ");
 }
 
-function toChoices(places: readonly Place[]): string {
+function toFlagWords({ flags }: Place): string {
+  return flags.map(({ name }) => name).join(" ");
+}
+
+/** What follows a flag that takes a value: its choices, else files. */
+function toChoices(places: readonly Place[], setWords: (words: string) => string): string {
   return places
     .flatMap(({ path, flags }) => flags.map((flag) => ({ path, ...flag })))
-    .filter(({ choices }) => choices.length > 0)
-    .map(({ path, name, choices }) => `    ${quote(`${path} ${name}`)}) words=${quote(choices.join(" "))} ;;`)
+    .filter(({ takesValue }) => takesValue)
+    .map(
+      ({ path, name, choices }) =>
+        `    ${quote(`${path} ${name}`)}) ${setWords(quote(choices.join(" ")))} ;;`,
+    )
     .join("\n");
 }
 
@@ -73,14 +82,22 @@ _tandem() {
     ${findPath(places, `\${COMP_WORDS[index]}`)}
   done
   case "$path $previous" in
-${toChoices(places)}
-  esac
-  [[ -n $words ]] || case "$path" in
-${toCases(places, (place) => `words=${quote(toWords(place))}`)}
+${toChoices(places, (words) => `words=${words}`)}
+    *) case "$path" in
+${toCases(places, (place) => `if [[ $current == -* ]]; then words=${quote(toFlagWords(place))}; else words=${quote(toWords(place))}; fi`)}
+    esac ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
-complete -o default -o bashdefault -F _tandem tandem`;
+_tandem_npx() {
+  COMPREPLY=()
+  [[ \${COMP_WORDS[1]} == tandem ]] && ((COMP_CWORD > 1)) || return 0
+  COMP_WORDS=("\${COMP_WORDS[@]:1}")
+  ((COMP_CWORD--))
+  _tandem
+}
+complete -o default -o bashdefault -F _tandem tandem
+complete -p npx &>/dev/null || complete -o default -o bashdefault -F _tandem_npx npx`;
 }
 
 function toZsh(places: readonly Place[]): string {
@@ -92,15 +109,23 @@ _tandem() {
     ${findPath(places, `\${words[index]}`).replaceAll("path", "path_")}
   done
   case "$path_ \${words[CURRENT-1]}" in
-${toChoices(places).replaceAll(") words=", ") words_=")}
+${toChoices(places, (words) => `words_=${words}`)}
+    *) case "$path_" in
+${toCases(places, (place) => `if [[ $PREFIX == -* ]]; then words_=${quote(toFlagWords(place))}; else words_=${quote(toWords(place))}; fi`)}
+    esac ;;
   esac
-  [[ -n $words_ ]] || case "$path_" in
-${toCases(places, (place) => `words_=${quote(toWords(place))}`)}
-  esac
-  compadd -- \${=words_}
-  _files
+  if [[ -n $words_ ]]; then compadd -- \${=words_}; else _files; fi
 }
-if [[ \${funcstack[1]} == _tandem ]]; then _tandem "$@"; else compdef _tandem tandem; fi`;
+_tandem_npx() {
+  if [[ \${words[2]} != tandem ]] || ((CURRENT < 3)); then _files; return; fi
+  shift words
+  ((CURRENT--))
+  _tandem
+}
+if [[ \${funcstack[1]} == _tandem ]]; then _tandem "$@"; else
+  compdef _tandem tandem
+  (( \${+_comps[npx]} )) || compdef _tandem_npx npx
+fi`;
 }
 
 function toFish(places: readonly Place[]): string {

@@ -1,9 +1,11 @@
 // `tandem keys`: making, listing and revoking API keys: by the API where a server is named, else on the database.
 import { createApiKey } from "@tandem/engine/commands/api-keys";
+import { TandemError as EngineError } from "@tandem/engine/domain/errors";
 import { listApiKeys } from "@tandem/engine/queries/list-api-keys";
 import { NoDatabaseError, revokeKey, withKeys } from "@tandem/standalone/key-database";
 import { connect, type ServerOptions } from "../connect.ts";
 import { findDataDir } from "../data-dir.ts";
+import { toReason } from "../doctor/check.ts";
 import { CliError, type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toHarmlessLine } from "../terminal/harmless.ts";
 import { note, print, printJson } from "../terminal/output.ts";
@@ -122,7 +124,7 @@ export async function revokeKeys(ids: string[], options: ServerOptions): Promise
     else if (!(await withDatabase((context) => revokeKey(context, id)))) {
       throw new CliError(
         `There is no key ${toHarmlessLine(id)}; \`tandem keys list\` shows them.`,
-        exitCodes.failed,
+        exitCodes.refused,
       );
     }
     note(`Key ${toHarmlessLine(id)} is revoked.`);
@@ -140,8 +142,15 @@ async function withDatabase<T>(work: Parameters<typeof withKeys<T>>[1]): Promise
   try {
     return await withKeys({ ...process.env, TANDEM_DATA_DIR: dataDir }, work);
   } catch (cause) {
-    if (!(cause instanceof NoDatabaseError)) throw cause;
-    const advice = "start one with `npx tandem up`, set DATABASE_URL, or name a server with --base-url";
-    throw new CliError(`No stack runs on ${dataDir}: ${advice}.`, exitCodes.unreachable, { cause });
+    const { unreachable } = exitCodes;
+    if (cause instanceof NoDatabaseError) {
+      const advice = "start one with `npx tandem up`, set DATABASE_URL, or name a server with --base-url";
+      throw new CliError(`No stack runs on ${dataDir}: ${advice}.`, unreachable, { cause });
+    }
+    if (cause instanceof EngineError) throw new CliError(cause.message, exitCodes.refused, { cause });
+    // Codes are those of the network, and of Postgres.
+    if (!(cause instanceof Error && "code" in cause)) throw cause;
+    const text = `The database cannot be used: ${toReason(cause)}. \`tandem doctor\` looks closer.`;
+    throw new CliError(text, unreachable, { cause });
   }
 }

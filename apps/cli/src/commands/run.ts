@@ -15,7 +15,7 @@ import { loadTools } from "../tools-file/load-tools.ts";
 export interface RunOptions extends ServerOptions {
   agent: string;
   model?: string;
-  tools: string[];
+  tools?: string[];
   system?: string;
   maxSteps?: number;
   answerSchema?: string;
@@ -28,7 +28,7 @@ export interface RunOptions extends ServerOptions {
 /** Runs it. Files are read before a server is asked, so that a slip in them leaves no session behind. */
 export async function run(task: string, options: RunOptions): Promise<ExitCode> {
   keepStdoutForResults();
-  const tools = await loadTools(options.tools);
+  const tools = await loadTools(options.tools ?? []);
   const answerSchema =
     options.answerSchema === undefined ? undefined : await readSchema(options.answerSchema);
   const messages = task === "-" ? await text(process.stdin) : task;

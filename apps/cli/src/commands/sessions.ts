@@ -1,7 +1,7 @@
 // `tandem sessions`: looking at sessions, and steering them.
 import type { SessionSummary, TrajectoryStatus } from "@tandem/sdk";
 import { connect, type ServerOptions } from "../connect.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { type ExitCode, exitCodes, usageError } from "../exit-codes.ts";
 import { toAnswerText } from "../run/tell-event.ts";
 import { shorten, toHarmlessLine } from "../terminal/harmless.ts";
 import { note, print, printJson } from "../terminal/output.ts";
@@ -79,6 +79,7 @@ export async function cancelSessions(ids: string[], options: ServerOptions): Pro
 }
 
 export async function sendMessage(id: string, message: string, options: ServerOptions): Promise<ExitCode> {
+  if (message.trim() === "") throw usageError("The message is empty.");
   const client = await connect(options);
   await client.session(id).sendMessage(message);
   note(`The message was taken; \`tandem tail ${toHarmlessLine(id)}\` shows what comes of it.`);

@@ -3,9 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { APIError, ConnectionError, type SessionHandle, type SessionStatus } from "@tandem/sdk";
 import { connect, type ServerOptions } from "../connect.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { createTeller } from "../run/tell-event.ts";
-import { print, printJson } from "../terminal/output.ts";
+import { createShow, type Show } from "../run/show.ts";
+import { writeResult } from "../terminal/output.ts";
 import { createPaint } from "../terminal/paint.ts";
+import { createStatusLine } from "../terminal/status-line.ts";
 
 /** The flags of `tandem tail`. */
 export interface TailOptions extends ServerOptions {
@@ -26,20 +27,39 @@ const PAGE = 500;
 /** Shows events until the session has ended; without `follow` until the last one there is. */
 export async function tail(id: string, options: TailOptions): Promise<ExitCode> {
   const session = (await connect(options)).session(id);
-  const teller = createTeller(createPaint(process.stdout, options), { showsAnswer: true });
-  const show = (event: Parameters<typeof teller.tell>[0]) => {
-    if (options.json) printJson(event);
-    else for (const line of teller.tell(event)) print(line);
-  };
+  const paint = createPaint(process.stdout, options);
+  const lines = createStatusLine({ write: writeResult }, paint);
+  const show = createShow({ isJson: options.json ?? false, paint, showsAnswer: true }, lines);
   // Says at once when there is no such session.
-  await session.status();
+  let { status } = await session.status();
+  const text =
+    options.follow && !options.json && process.stdout.isTTY ? createTextReader(session, show) : null;
   for (let cursor = options.from; ; ) {
-    const changes = await poll(session, { fromIndex: cursor, waits: options.follow });
-    for (const event of changes?.new_events ?? []) show(event);
+    const waits = options.follow && (text === null || status === "idle");
+    const changes = await poll(session, { fromIndex: cursor, waits });
+    for (const event of changes?.new_events ?? []) show.item(event);
     cursor = changes?.next_index ?? cursor;
     if (changes?.has_more) continue;
-    if (!options.follow || isEnded((changes ?? (await session.status())).status)) return exitCodes.ok;
+    status = (changes ?? (await session.status())).status;
+    if (!options.follow || isEnded(status)) break;
+    if (text && status !== "idle") cursor = await text.readTurn(cursor);
   }
+  lines.close();
+  return exitCodes.ok;
+}
+
+/** Reads turns with the model's text. They come from their first event, so that what is before the cursor is passed over. */
+function createTextReader(session: SessionHandle, show: Show) {
+  let index = 0;
+  return {
+    readTurn: async (cursor: number): Promise<number> => {
+      for await (const item of session.stream({ onPermissionRequest: "elsewhere" })) {
+        if (item.type === "delta" || index >= cursor) show.item(item);
+        if (item.type !== "delta") index += 1;
+      }
+      return Math.max(cursor, index);
+    },
+  };
 }
 
 /** One poll; those that fail on the way are tried again. */

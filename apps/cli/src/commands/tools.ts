@@ -11,7 +11,7 @@ import { callByHand } from "../tools-file/call-by-hand.ts";
 import { describeTool } from "../tools-file/describe-flags.ts";
 import { loadTools } from "../tools-file/load-tools.ts";
 import { type FlagValues, readFlags } from "../tools-file/read-flags.ts";
-import { toFlags } from "../tools-file/schema-flags.ts";
+import { listFlagless, toFlags } from "../tools-file/schema-flags.ts";
 
 /** Longest piece of a description in a list, in characters. */
 const SHOWN_CHARACTERS = 80;
@@ -39,10 +39,10 @@ export async function listTools(file: string, options: { json?: boolean }): Prom
 }
 
 function toArguments({ inputSchema }: Tool): string {
-  const names = toFlags(inputSchema).map(({ name, isRequired }) =>
-    isRequired ? `--${name}` : `[--${name}]`,
-  );
-  return names.join(" ") || "-";
+  const flagless = listFlagless(inputSchema);
+  const json = { name: "json", isRequired: flagless.some(({ isRequired }) => isRequired) };
+  const all = [...toFlags(inputSchema), ...(flagless.length > 0 ? [json] : [])];
+  return all.map(({ name, isRequired }) => (isRequired ? `--${name}` : `[--${name}]`)).join(" ") || "-";
 }
 
 /** Calls a tool with arguments from its own flags. Standard output gets the result's line, and nothing else. */

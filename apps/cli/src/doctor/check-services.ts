@@ -6,7 +6,7 @@ import { createLogger } from "@tandem/engine/process";
 import { listProbes } from "@tandem/engine/queries/check-readiness";
 import { APIError, TandemClient } from "@tandem/sdk";
 import { findDatabase } from "@tandem/standalone/key-database";
-import { findServer, type ServerOptions } from "../connect.ts";
+import { findServer, type Server, type ServerOptions } from "../connect.ts";
 import { type Check, fail, ok, toReason, warn } from "./check.ts";
 
 /** How long one probe may take, in ms. */
@@ -73,7 +73,15 @@ async function checkQueue(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<
 
 /** Checks the API and the key for it. Where no server is named and none runs, that is only worth a warning. */
 export async function checkApi(options: ServerOptions): Promise<Check[]> {
-  const { baseUrl, apiKey, isNamed } = await findServer(options);
+  let server: Server;
+  try {
+    server = await findServer(options);
+  } catch (error) {
+    return [
+      fail("api", toReason(error), "Correct --base-url and --api-key, or the settings of the same names."),
+    ];
+  }
+  const { baseUrl, apiKey, isNamed } = server;
   const url = baseUrl.replace(/\/+$/, "").replace(/\/api\/v2$/, "");
   const readiness = await readReadiness(url);
   if ("error" in readiness) {

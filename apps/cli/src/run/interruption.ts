@@ -1,5 +1,6 @@
 // Ctrl-C while a session runs: first the session is cancelled, then the command leaves.
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { leave } from "../stray-ends.ts";
 
 /** A second signal leaves at once when it comes this long after the first: one Ctrl-C may arrive twice. */
 const SECOND_SIGNAL_AFTER_MS = 500;
@@ -23,7 +24,7 @@ export function watchSignals(onFirst: (interruption: Interruption) => void): { s
     if (firstAt === null) {
       firstAt = performance.now();
       onFirst({ exitCode, reason: signal });
-    } else if (performance.now() - firstAt >= SECOND_SIGNAL_AFTER_MS) process.exit(exitCode);
+    } else if (performance.now() - firstAt >= SECOND_SIGNAL_AFTER_MS) leave(exitCode);
   };
   const signals = ["SIGINT", "SIGTERM"] as const;
   for (const signal of signals) process.on(signal, listener);

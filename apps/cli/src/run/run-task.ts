@@ -1,6 +1,7 @@
 // One run, shown as it goes. The one place that knows how the SDK runs a session.
 import type { SessionHandle, SessionResult, StartSessionOptions, TandemClient } from "@tandem/sdk";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { watchForStrayErrors } from "../stray-ends.ts";
 import { type Conversation, canAsk } from "../terminal/ask.ts";
 import { note, printJson, watchForClosedPipe } from "../terminal/output.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -26,12 +27,14 @@ export interface Run {
 /** How long a cancelled session may take to end, in ms. */
 const CANCEL_MS = 5_000;
 
-/** Runs the session to its end. An interruption, a timeout and an approval without anybody to ask cancel it. */
+/** Runs the session to its end. An interruption, a timeout, an approval without anybody to
+ * ask, and an error that a tool lets fall cancel it. */
 export async function runTask(run: Run): Promise<ExitCode> {
   const stop = new AbortController();
   const end = (interruption: Interruption) => stop.abort(interruption);
   const signals = watchSignals(end);
   watchForClosedPipe(() => end({ exitCode: exitCodes.interrupted, reason: "closed pipe" }));
+  const strays = watchForStrayErrors((error) => stop.abort(error));
   const timer = startTimer(run.timeoutMs, end);
   const status = openStatusLine(run);
   const startedAt = performance.now();
@@ -55,6 +58,7 @@ export async function runTask(run: Run): Promise<ExitCode> {
   } finally {
     clearTimeout(timer);
     signals.stop();
+    strays.stop();
     status.close();
   }
 }

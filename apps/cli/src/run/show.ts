@@ -1,4 +1,4 @@
-// What a run shows while it goes: events, and the model's text as it is written.
+// What a session shows while it goes: events, and the model's text as it is written.
 import type { SessionEvent, StreamItem } from "@tandem/sdk";
 import { printJson, writeResult } from "../terminal/output.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -6,17 +6,25 @@ import type { StatusLine } from "../terminal/status-line.ts";
 import { createTeller } from "./tell-event.ts";
 import { createTextPieces } from "./text-pieces.ts";
 
-/** Shows a run. */
+/** Shows a session. */
 export interface Show {
   item(item: StreamItem): void;
   /** The text of the last step, if a person has seen all of it on standard output; else null. */
   shownText(): string | null;
 }
 
+/** How to show. */
+export interface ShowOptions {
+  isJson: boolean;
+  paint: Paint;
+  /** False where the answer is shown by itself. Default: false. */
+  showsAnswer?: boolean;
+}
+
 /** Lines of JSON for machines; for people events, and text where standard output is a terminal. */
-export function createShow({ isJson, paint }: { isJson: boolean; paint: Paint }, status: StatusLine): Show {
+export function createShow({ isJson, paint, showsAnswer = false }: ShowOptions, status: StatusLine): Show {
   if (isJson) return { item: (item) => printJson(item), shownText: () => null };
-  const teller = createTeller(paint, { showsAnswer: false });
+  const teller = createTeller(paint, { showsAnswer });
   const pieces = createTextPieces();
   const showsText = Boolean(process.stdout.isTTY);
   status.set("waiting for a worker");
@@ -29,9 +37,7 @@ export function createShow({ isJson, paint }: { isJson: boolean; paint: Paint },
         status.append(piece.text, writeResult);
         return;
       }
-      // What the model said before its calls was seen as it came.
-      const seen = showsText && isSaid(item) && pieces.whole() === item.data.content;
-      status.write(teller.tell(seen ? { ...item, data: { ...item.data, content: null } } : item));
+      status.write(teller.tell(showsText ? withoutSeen(item, pieces.whole()) : item));
       if (item.type === "ActiveStateChangeEvent") status.set(toStatus(item.data.state));
       if (item.type === "AgentCompletionEvent" || item.type === "AgentErrorEvent") status.set(null);
     },
@@ -39,12 +45,15 @@ export function createShow({ isJson, paint }: { isJson: boolean; paint: Paint },
   };
 }
 
-type PolicyEvent = Extract<Extract<SessionEvent, { type: "AgentEvent" }>["data"], { kind: "policy_event" }>;
-
-function isSaid(
-  event: SessionEvent,
-): event is Extract<SessionEvent, { type: "AgentEvent" }> & { data: PolicyEvent } {
-  return event.type === "AgentEvent" && event.data.kind === "policy_event";
+/** What the model said before its calls, or as its answer, is left out when it was seen as it came. */
+function withoutSeen(event: SessionEvent, seen: string | null): SessionEvent {
+  if (event.type !== "AgentEvent" || seen === null) return event;
+  const { data } = event;
+  if (data.kind === "policy_event" && data.content === seen)
+    return { ...event, data: { ...data, content: null } };
+  if (data.kind === "answer_event" && data.answer === seen)
+    return { ...event, data: { ...data, answer: "" } };
+  return event;
 }
 
 function toStatus(

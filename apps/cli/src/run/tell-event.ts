@@ -41,7 +41,9 @@ export function createTeller(paint: Paint, { showsAnswer }: { showsAnswer: boole
           line("dim", "·", `${toHarmlessLine(data.flow)}, asked for by ${toHarmlessLine(data.origin)}`),
         ];
       case "answer_event":
-        return showsAnswer ? [line("green", "✓", "The answer:"), toAnswerText(data.answer)] : [];
+        if (!showsAnswer) return [];
+        if (data.answer === "") return [line("green", "✓", "Answered")];
+        return [line("green", "✓", "The answer:"), toAnswerText(data.answer)];
     }
   }
 

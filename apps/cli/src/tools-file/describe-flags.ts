@@ -1,7 +1,7 @@
 // A tool's own help: what it does, and its flags. Pure.
 import type { Tool } from "@tandem/sdk";
 import { toHarmless, toHarmlessJson, toHarmlessLine } from "../terminal/harmless.ts";
-import { type Flag, toFlags } from "./schema-flags.ts";
+import { type Flag, listFlagless, toFlags } from "./schema-flags.ts";
 
 /** The help of one tool. */
 export function describeTool(file: string, tool: Tool): string {
@@ -18,8 +18,17 @@ export function describeTool(file: string, tool: Tool): string {
     "",
     "Flags:",
     ...lines,
+    ...toFlagless(tool),
     ...toExamples(file, tool),
   ].join("\n");
+}
+
+/** What the flags above leave out. */
+function toFlagless({ inputSchema }: Tool): string[] {
+  const names = listFlagless(inputSchema).map(({ property, isRequired }) => {
+    return `${toHarmlessJson(property)}${isRequired ? " (required)" : ""}`;
+  });
+  return names.length > 0 ? ["", `By --json or --json-file alone: ${names.join(", ")}`] : [];
 }
 
 const COMMON = [

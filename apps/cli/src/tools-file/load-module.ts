@@ -1,8 +1,9 @@
 // Loading a person's file, TypeScript or JavaScript, as a module.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { usageError } from "../exit-codes.ts";
+import { keepProcess } from "../stray-ends.ts";
 import { toHarmless } from "../terminal/harmless.ts";
 
 /**
@@ -12,13 +13,19 @@ import { toHarmless } from "../terminal/harmless.ts";
  */
 export async function loadModule(file: string): Promise<Record<string, unknown>> {
   const path = resolve(file);
-  if (!existsSync(path)) throw usageError(`There is no file ${file}.`);
+  if (!isFile(path)) throw usageError(`There is no file ${JSON.stringify(file)}.`);
+  keepProcess();
   const url = pathToFileURL(path).href;
   try {
     return toExports(isTypeScriptLoaded() ? await import(url) : await importWithTsx(url));
   } catch (cause) {
     throw usageError(`${file} cannot be loaded: ${describe(cause, url)}`, { cause });
   }
+}
+
+/** What is there and no folder. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 /** When this program runs from its source, tsx is at work already. */

@@ -14,7 +14,7 @@ export interface FlagValues {
 }
 
 /**
- * Reads `--name value`, `--name=value`, `--name` and `--no-name` of booleans, and repeats of lists. A property's own
+ * Reads `--name value`, `--name=value`, also `--name` and `--no-name` of booleans, and repeats of lists. A property's own
  * name works as well as its kebab-case.
  *
  * @throws {CliError} for what is no flag, or has no value that its schema could take
@@ -48,10 +48,14 @@ function readFlag(
     if (off && isSwitch(off) && given === undefined) return { flag: off, value: false };
     throw unknownFlag(name, flags);
   }
-  if (isSwitch(flag) && given === undefined) return { flag, value: true };
+  if (isSwitch(flag) && given === undefined) {
+    // No word stands alone, so that this can only be meant for the switch.
+    const [next] = rest;
+    return { flag, value: next === "true" || next === "false" ? rest.shift() === "true" : true };
+  }
   const text = given ?? takeValue(rest, name);
   if (!flag.isList) return { flag, value: toValue(flag, text) };
-  return { flag, value: readWholeList(text) ?? [toValue(flag, text)] };
+  return { flag, value: readWholeList(flag, text) ?? [toValue(flag, text)] };
 }
 
 function isSwitch({ kind, isList }: Flag): boolean {
@@ -105,6 +109,9 @@ function toNumber(flag: Flag, text: string): number {
   const value = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   const isRight = flag.kind === "integer" ? Number.isInteger(value) : Number.isFinite(value);
   if (!isRight) throw wrongValue(flag, text, flag.kind === "integer" ? "a whole number" : "a number");
+  // Beyond, another number would reach the tool than the one that was typed.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && !/e/i.test(text))
+    throw wrongValue(flag, text, `a number of at most ${Number.MAX_SAFE_INTEGER}`);
   return value;
 }
 
@@ -121,8 +128,9 @@ function readJson(text: string): { value: unknown } {
   }
 }
 
-/** A list may be given at once, as JSON; that is how an empty one is. */
-function readWholeList(text: string): unknown[] | null {
+/** A list may be given at once, as JSON; that is how an empty one is. Where items are lists, `[1]` is one of them. */
+function readWholeList({ holdsLists }: Flag, text: string): unknown[] | null {
   const { value } = text.startsWith("[") ? readJson(text) : { value: null };
-  return Array.isArray(value) ? value : null;
+  if (!Array.isArray(value)) return null;
+  return holdsLists && !value.every((item) => Array.isArray(item)) ? null : value;
 }

@@ -12,6 +12,8 @@ export interface Flag {
   kind: FlagKind;
   /** True for a list: the flag may be repeated, each time one item of `kind`. */
   isList: boolean;
+  /** True for a list whose items are lists. */
+  holdsLists: boolean;
   isRequired: boolean;
   /** True when null is a value too. */
   isNullable: boolean;
@@ -28,14 +30,35 @@ export const RESERVED_FLAGS = ["json", "json-file", "help"];
 export function toFlags(schema: JsonSchema | undefined): Flag[] {
   const root = schema ?? {};
   const { properties, required } = collectProperties(root, root);
-  const kebabs = [...properties.keys()].map(toKebab);
+  const names = toNames([...properties.keys()]);
   return [...properties].flatMap(([property, node]) => {
-    const kebab = toKebab(property);
-    const isShared = kebabs.filter((name) => name === kebab).length > 1;
-    const name = isShared || kebab === "" ? property : kebab;
-    if (RESERVED_FLAGS.includes(name) || !/^[\p{L}\p{N}_][^\s=]*$/u.test(name)) return [];
+    const name = names.get(property) ?? null;
+    if (name === null) return [];
     return [{ name, property, isRequired: required.has(property), ...describe(node, root) }];
   });
+}
+
+/** The properties that no flag gives, since their names are taken, or could not be typed: `--json` alone does. */
+export function listFlagless(schema: JsonSchema | undefined): Pick<Flag, "property" | "isRequired">[] {
+  const root = schema ?? {};
+  const { properties, required } = collectProperties(root, root);
+  return [...toNames([...properties.keys()])].flatMap(([property, name]) =>
+    name === null ? [{ property, isRequired: required.has(property) }] : [],
+  );
+}
+
+/** The flag of each property; null where there is none. */
+function toNames(properties: readonly string[]): Map<string, string | null> {
+  const kebabs = properties.map(toKebab);
+  return new Map(
+    properties.map((property) => {
+      const kebab = toKebab(property);
+      const isShared = kebabs.filter((name) => name === kebab).length > 1;
+      const name = isShared || kebab === "" ? property : kebab;
+      const isTaken = RESERVED_FLAGS.includes(name) || !/^[\p{L}\p{N}_][^\s=]*$/u.test(name);
+      return [property, isTaken ? null : name];
+    }),
+  );
 }
 
 /** `orderId`, `order_id` and `Order ID` are all `order-id`. */
@@ -88,9 +111,11 @@ function describe(node: JsonSchema, root: JsonSchema): Description {
   if (toKind(schema) === "list") {
     const { isNullable: _, ...item } = withoutNull(resolveReference(toNode(schema.items), root), root);
     const kind = toKind(item);
-    return { ...shown, isList: true, kind: kind === "list" ? "json" : kind, choices: toChoices(item) };
+    const holdsLists = kind === "list";
+    return { ...shown, isList: true, holdsLists, kind: holdsLists ? "json" : kind, choices: toChoices(item) };
   }
-  return { ...shown, isList: false, kind: toKind(schema) as FlagKind, choices: toChoices(schema) };
+  const kind = toKind(schema) as FlagKind;
+  return { ...shown, isList: false, holdsLists: false, kind, choices: toChoices(schema) };
 }
 
 /** The schema of what is not null, as `type: ["string", "null"]` and `anyOf: [{…}, { type: "null" }]` have it. */
