@@ -127,6 +127,14 @@ describe("the settings", () => {
     expect(() => new TandemClient({ headers: { Authorization: "Bearer x" } })).not.toThrow();
   });
 
+  it("refuses a key that no header can carry, and does not show it", () => {
+    for (const apiKey of ["tdm_secret\n", "tdm secret", "tdm_s\u00e9cret", "tdm_\u0000"]) {
+      expect(() => new TandemClient({ apiKey })).toThrow(
+        /^The API key holds a space, a line end or the like$/,
+      );
+    }
+  });
+
   it.each(["127.0.0.1:3000", "ftp://host", "http://"])("are refused with the base URL %s", (baseUrl) => {
     expect(() => newClient({ baseUrl })).toThrow("baseUrl must be an http or https URL");
   });

@@ -41,7 +41,7 @@ export interface Settings {
 /**
  * Fills the gaps of a client's options.
  *
- * @throws {TandemError} when there is no API key, or the base URL is none
+ * @throws {TandemError} when there is no API key or one that no header can carry, or the base URL is none
  */
 export function toSettings(options: TandemClientOptions): Settings {
   const environment = readEnvironment();
@@ -50,6 +50,8 @@ export function toSettings(options: TandemClientOptions): Settings {
   if (apiKey === "" && !Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
     throw new TandemError("No API key: give `apiKey`, or set TANDEM_API_KEY");
   }
+  // The error that fetch throws for such a key shows it.
+  if (/[^!-~]/.test(apiKey)) throw new TandemError("The API key holds a space, a line end or the like");
   return {
     baseUrl: toBaseUrl(options.baseUrl || environment.TANDEM_BASE_URL || defaultBaseUrl),
     apiKey: apiKey === "" ? null : apiKey,
