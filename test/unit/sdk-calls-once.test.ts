@@ -137,17 +137,40 @@ describe("a call", () => {
     expect(server.results).toMatchObject([{ tool_req: { args: { id: 1 } }, result: "done" }]);
   });
 
-  it("that is unsafe is waited for by the next wait", async () => {
-    const { held, tool } = makeHeld({ sideEffects: "unsafe" });
-    server.call(fakeCall("held"));
-    await expect(wait([tool], { timeoutMs: 300 })).rejects.toThrow("was not done");
-    const second = wait([tool]);
-    await waitFor(() => server.waitingPolls() > 0, { what: "the second wait" });
-    held.finish("done");
-    expect(await second).toMatchObject({ answer: "Done." });
-    expect(held.calls).toBe(1);
-    expect(server.results).toMatchObject([{ result: "done" }]);
-  });
+  it.each(["none", "idempotent", "unsafe"] as const)(
+    "with side effects %s that runs still is waited for by the next wait, and not run beside it",
+    async (sideEffects) => {
+      const { held, tool } = makeHeld({ sideEffects });
+      server.call(fakeCall("held"));
+      await expect(wait([tool], { timeoutMs: 300 })).rejects.toThrow("was not done");
+      const second = wait([tool]);
+      await waitFor(() => server.waitingPolls() > 0, { what: "the second wait" });
+      held.finish("done");
+      expect(await second).toMatchObject({ answer: "Done." });
+      expect(held.calls).toBe(1);
+      expect(server.results).toMatchObject([{ result: "done" }]);
+    },
+  );
+
+  it.each([
+    { sideEffects: "none", calls: 2, result: { result: "done" } },
+    { sideEffects: "unsafe", calls: 1, result: { error: expect.stringMatching(/unknown/) } },
+  ] as const)(
+    "with side effects $sideEffects that fails while the next wait waits for it is seen to then",
+    async (expected) => {
+      const { held, tool } = makeHeld({ sideEffects: expected.sideEffects });
+      server.call(fakeCall("held"));
+      await expect(wait([tool], { timeoutMs: 300 })).rejects.toThrow("was not done");
+      const second = wait([tool]);
+      await waitFor(() => server.waitingPolls() > 0, { what: "the second wait" });
+      held.fail(new Error("Aborted"));
+      await waitFor(() => held.calls === expected.calls, { what: "the last run" });
+      if (expected.calls === 2) held.finish("done");
+      await second;
+      expect(held.calls).toBe(expected.calls);
+      expect(server.results).toMatchObject([expected.result]);
+    },
+  );
 
   it.each(["none", "idempotent"] as const)(
     "with side effects %s runs again after its wait was given up",

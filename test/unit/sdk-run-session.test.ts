@@ -25,6 +25,8 @@ const busy = (status: number) => ({ status, headers: { "retry-after": "0" } });
 
 const makeTool = (name: string, fn: Tool<never>["fn"]): Tool => tool({ name, description: name, fn });
 const run = (...tools: Tool[]) => client.runSession({ agent: "tandem/assistant", messages: "Hello", tools });
+const until = (signal: AbortSignal) =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 const untilPolled = () => waitFor(() => server.waitingPolls() > 0, { what: "a waiting poll" });
 
 describe("the result of a run", () => {
@@ -602,7 +604,7 @@ describe("a wait", () => {
     server.call(fakeCall("ping"));
     const session = await client.startSession({
       agent: "tandem/assistant",
-      tools: [makeTool("ping", () => (++calls === 1 ? new Promise(() => {}) : "pong"))],
+      tools: [makeTool("ping", (_, { signal }) => (++calls === 1 ? until(signal) : "pong"))],
     });
     await expect(session.waitForCompletion({ timeoutMs: 100 })).rejects.toThrow("was not done within 100 ms");
     expect(await session.waitForCompletion()).toMatchObject({ answer: "Done." });

@@ -16,8 +16,8 @@ interface Run {
   readonly scope: AbortScope;
   /** Resolves when the handler is through; never rejects. */
   readonly work: Promise<void>;
-  /** The server waits no longer for the call. */
-  isWithdrawn: boolean;
+  /** The wait that found it running: it runs the call anew if this comes to nothing after its abort. */
+  next?: RunEnvironment;
 }
 
 /** Owned by the client, which keeps it while there is something to keep. */
@@ -94,7 +94,6 @@ export class ToolRuns {
   }
 
   #withdraw(key: string, run: Run): void {
-    run.isWithdrawn = true;
     run.scope.abort();
     this.#runs.delete(key);
     this.#forget(key);
@@ -108,8 +107,11 @@ export class ToolRuns {
   #start(wait: RunEnvironment, key: string, call: ToolRequest): void {
     const tool = wait.findTool(call);
     const earlier = this.#runs.get(key);
-    // A handler that did not heed its abort: an unsafe one is waited for, others are run again.
-    if (earlier && (!earlier.scope.signal.aborted || !mayRunAgain(tool))) return;
+    // Nothing runs beside a handler that did not heed its abort: what it comes to counts.
+    if (earlier) {
+      earlier.next = wait;
+      return;
+    }
     if (this.#unknown.delete(key) && !mayRunAgain(tool)) {
       this.#keep(key, toUnknownOutcome(call));
       return;
@@ -118,10 +120,15 @@ export class ToolRuns {
     const work = this.#run(wait, { key, call, scope }).catch((error) => {
       if (!scope.signal.aborted) this.#fail(error);
     });
-    const run: Run = { scope, isWithdrawn: false, work };
+    const run: Run = { scope, work };
     this.#runs.set(key, run);
     void work.then(() => {
-      if (this.#runs.get(key) === run) this.#runs.delete(key);
+      if (this.#runs.get(key) === run) {
+        this.#runs.delete(key);
+        const { next } = run;
+        const isInVain = scope.signal.aborted && !this.#delivery.has(key);
+        if (isInVain && next && this.#waits.has(next)) this.#start(next, key, call);
+      }
       this.#delivery.deliver();
     });
   }
@@ -193,16 +200,16 @@ export class ToolRuns {
     { outcome, scope, record }: { outcome: CallOutcome; scope: AbortScope; record: CallRecord },
   ) {
     const { posted } = outcome;
-    const run = this.#runs.get(key);
-    if (run?.scope !== scope) return;
+    const isWanted = () => this.#runs.get(key)?.scope === scope;
+    if (!isWanted()) return;
     // An error after the abort says nothing about what was done before it.
     if (scope.signal.aborted && posted.kind === "error_event") {
       if (record.isStarted) this.#unknown.add(key);
       return;
     }
     await record.finish(posted);
-    if (run.isWithdrawn) await record.forget();
-    else this.#keep(key, posted);
+    if (isWanted()) this.#keep(key, posted);
+    else await record.forget();
   }
 
   #keep(key: string, result: PostedResult): void {
