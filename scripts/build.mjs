@@ -1,13 +1,10 @@
 // `npm run build`: the programs that images run, and the packages as they are published.
 import { spawnSync } from "node:child_process";
-import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { bundleCommandLine, bundlePrograms, bundleStandalone } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-for (const folder of ["dist", "apps/standalone/dist", "apps/cli/dist"])
-  await rm(new URL(`../${folder}`, import.meta.url), { recursive: true, force: true });
 await bundlePrograms();
 await bundleStandalone();
 await bundleCommandLine();

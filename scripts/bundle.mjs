@@ -1,5 +1,7 @@
 // Our own code in one file for each program; packages stay in `node_modules`.
-import { readdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -55,10 +57,19 @@ export async function bundleCommandLine() {
   await bundle({ entryPoints: commandLine, outdir, splitting: true, bundled: /^@tandem\// });
 }
 
-async function bundle({ bundled, ...options }) {
+/** Builds beside the folder and then changes places with it: programs may be started from it meanwhile. */
+async function bundle({ bundled, outdir, ...options }) {
   const dependencies = await readDependencies();
-  const folder = fileURLToPath(new URL(`../${options.outdir}/..`, import.meta.url));
-  await build({ ...common, ...options, plugins: [keepPackagesOut({ dependencies, bundled, folder })] });
+  const target = join(root, outdir);
+  const [made, old] = ["new", "old"].map((word) => `${target}.${process.pid}.${word}`);
+  const plugins = [keepPackagesOut({ dependencies, bundled, folder: dirname(target) })];
+  try {
+    await build({ ...common, ...options, outdir: made, plugins });
+    if (existsSync(target)) await rename(target, old);
+    await rename(made, target);
+  } finally {
+    for (const folder of [made, old]) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Which packages production installs: what any workspace names as its dependency. */
