@@ -65,13 +65,28 @@ describe("a run on the real service", () => {
       timeoutMs: 20_000,
       onPermissionRequest: async (request) => {
         signal = request.signal;
-        const body = { call_id: request.call.id ?? "", decision: "allow" as const };
-        await client.submitApprovals({ path: { id: session.id }, body });
+        await session.decide({ call_id: request.call.id ?? "", decision: "allow" });
         return new Promise(() => {});
       },
     });
     expect(await waiting).toMatchObject({ answer: "paid" });
     expect(signal?.aborted).toBe(true);
+  });
+
+  it("takes several decisions at once from its handle, while a wait leaves them to others", async () => {
+    const session = await client.startSession({ agent, messages: "pay pay", tools: [pay()] });
+    const waiting = session.waitForCompletion({ onPermissionRequest: "elsewhere", timeoutMs: 20_000 });
+    await waitFor(async () => (await session.status()).status === "awaiting_approval", {
+      what: "the question",
+    });
+    const { items } = await client.listToolCalls({ path: { id: session.id } });
+    const [first, second] = items.map(({ id }) => id);
+    const { receipts } = await session.decide([
+      { call_id: first ?? "", decision: "allow" },
+      { call_id: second ?? "", decision: "deny", message: "Enough." },
+    ]);
+    expect(receipts.map(({ status }) => status)).toEqual(["accepted", "accepted"]);
+    expect((await waiting).answer).toMatch(/^paid \| .*Enough\./);
   });
 
   it("is cancelled by a guardrail that raises", async () => {

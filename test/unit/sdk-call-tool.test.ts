@@ -235,10 +235,10 @@ describe("a result", () => {
   });
 
   it.each<[unknown, string]>([
-    ["charts/a.png", '"charts/a.png" is no URL; for a file use imageFromFile(path) of "@tandem/sdk/node"'],
+    ["charts/a.png", '"charts/a.png" is no https URL'],
     [new URL("file:///a.png"), 'use imageFromFile(path) of "@tandem/sdk/node"'],
-    ["http://example.com/a.png", "must be an https URL"],
-    ["data:image/svg+xml;base64,AAAA", "is no base64 data URI of a png, jpeg, gif or webp"],
+    ["http://example.com/a.png", "is no https URL"],
+    ["data:image/svg+xml;base64,AAAA", "nor a base64 data URI of a png, jpeg, gif or webp"],
     [Uint8Array.from([1, 2, 3]), "the bytes are none of png, jpeg, gif and webp"],
     [7, "an image is bytes, a Blob, a data URI, or an https URL"],
   ])("with the image %j is an error", async (image, fault) => {

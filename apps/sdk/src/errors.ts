@@ -108,8 +108,8 @@ export class PermissionRequiredError extends TandemError {
   constructor(sessionId: string, calls: readonly ToolRequest[]) {
     const names = [...new Set(calls.map(({ tool_name }) => JSON.stringify(tool_name)))].join(", ");
     super(
-      `Session ${sessionId} waits for an approval of ${names}, and nobody here gives it. Decide in ` +
-        '`onPermissionRequest`, say `onPermissionRequest: "elsewhere"` to wait for others, or set an `approvalTimeoutS`.',
+      `Session ${sessionId} waits for an approval of ${names}: decide in \`onPermissionRequest\`, set it to "elsewhere" to ` +
+        "wait for others, or set an `approvalTimeoutS`",
     );
     this.sessionId = sessionId;
     this.calls = calls;

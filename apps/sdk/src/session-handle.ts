@@ -1,5 +1,12 @@
 // One session, as an object.
-import type { Session, SessionChanges, SessionEvent, SessionStatus } from "./generated/types.gen.ts";
+import type {
+  Approval,
+  ApprovalsReceipt,
+  Session,
+  SessionChanges,
+  SessionEvent,
+  SessionStatus,
+} from "./generated/types.gen.ts";
 import { type Message, toMessageBody } from "./messages.ts";
 import type { ToolSchema } from "./schemas/tool-schema.ts";
 import type { AnswerOf, DefaultAnswer, SessionResult } from "./session-result.ts";
@@ -54,26 +61,25 @@ export class SessionHandle<Answer = DefaultAnswer> {
 
   /** The session with its request. */
   get(options: RequestOptions = {}): Promise<Session> {
-    return this.#source.api.getSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    return this.#source.api.getSession(this.#at(options));
   }
 
   /** The state alone. */
   status(options: RequestOptions = {}): Promise<SessionStatus> {
-    return this.#source.api.getSessionStatus({ path: { id: this.id }, ...toFetchOptions(options) });
+    return this.#source.api.getSessionStatus(this.#at(options));
   }
 
   /** One poll: the state with the events from `fromIndex` on; null when there is nothing new. */
   async changes(options: ChangesOptions = {}): Promise<SessionChanges | null> {
     const { fromIndex = 0, limit = null, includeEvents = true, waitForSeconds = 0 } = options;
     const changes = await this.#source.api.getSessionChanges({
-      path: { id: this.id },
+      ...this.#at(options),
       query: {
         from_index: fromIndex,
         limit,
         include_events: includeEvents,
         wait_for_seconds: waitForSeconds,
       },
-      ...toFetchOptions(options),
     });
     return changes ?? null;
   }
@@ -95,27 +101,33 @@ export class SessionHandle<Answer = DefaultAnswer> {
    */
   async sendMessage(messages: Message | readonly Message[], options: RequestOptions = {}): Promise<void> {
     const body = toMessageBody(messages);
-    await this.#source.api.sendMessage({ path: { id: this.id }, body, ...toFetchOptions(options) });
+    await this.#source.api.sendMessage({ ...this.#at(options), body });
   }
 
   /** Pauses the session: at once, or when the step that runs is through. */
   async pause(options: RequestOptions = {}): Promise<void> {
-    await this.#source.api.pauseSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.pauseSession(this.#at(options));
   }
 
   /** Resumes a paused session. */
   async resume(options: RequestOptions = {}): Promise<void> {
-    await this.#source.api.resumeSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.resumeSession(this.#at(options));
   }
 
   /** Asks for an answer now: pending calls are withdrawn, and the next step has no tools. */
   async forceAnswer(options: RequestOptions = {}): Promise<void> {
-    await this.#source.api.forceAnswer({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.forceAnswer(this.#at(options));
   }
 
   /** Cancels the session. Cancelling again changes nothing. */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    await this.#source.api.cancelSession({ path: { id: this.id }, ...toFetchOptions(options) });
+    await this.#source.api.cancelSession(this.#at(options));
+  }
+
+  /** Decides on calls that wait for an approval, when no `onPermissionRequest` does. */
+  decide(decisions: Approval | readonly Approval[], options: RequestOptions = {}): Promise<ApprovalsReceipt> {
+    const body = { type: "batch", approvals: [decisions].flat() as Approval[] } as const;
+    return this.#source.api.submitApprovals({ ...this.#at(options), body });
   }
 
   /**
@@ -176,8 +188,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
       },
     );
   }
-}
 
-function toFetchOptions({ signal }: RequestOptions): { signal: AbortSignal } | Record<never, never> {
-  return signal ? { signal } : {};
+  #at({ signal }: RequestOptions) {
+    return { path: { id: this.id }, ...(signal ? { signal } : {}) };
+  }
 }

@@ -47,9 +47,8 @@ export function toDataUri(bytes: Uint8Array): string {
 }
 
 function checkImageText(text: string): string {
-  if (/^https:\/\//i.test(text) || /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(text)) return text;
-  const shown = JSON.stringify(text.slice(0, 100));
-  if (/^data:/i.test(text)) throw new TypeError(`${shown} is no base64 data URI of a png, jpeg, gif or webp`);
-  if (/^http:/i.test(text)) throw new TypeError(`${shown} must be an https URL`);
-  throw new TypeError(`${shown} is no URL; for a file use imageFromFile(path) of "@tandem/sdk/node"`);
+  if (/^(https:\/\/|data:image\/(png|jpeg|gif|webp);base64,)/i.test(text)) return text;
+  const right = "https URL, nor a base64 data URI of a png, jpeg, gif or webp";
+  const forFiles = 'for a file use imageFromFile(path) of "@tandem/sdk/node"';
+  throw new TypeError(`${JSON.stringify(text.slice(0, 100))} is no ${right}; ${forFiles}`);
 }
