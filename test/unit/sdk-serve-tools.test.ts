@@ -8,7 +8,7 @@ import {
   TandemClient,
   tool,
 } from "@tandem/sdk";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type FakeToolFeed,
   type FeedCall,
@@ -153,7 +153,8 @@ describe("serveTools", () => {
 
   it("renews a claim in the middle of its lease while the handler runs, and not after", async () => {
     const gate = createGate();
-    serve({ tools: [lookUp(() => gate.opened)], leaseS: 0.2 });
+    let handler = gate;
+    serve({ tools: [lookUp(() => handler.opened)], leaseS: 0.2 });
     const call = feed.offer({ toolName: "look_up" });
     await waitFor(() => call.claims.length >= 5, { what: "renewals" });
     expect(call.claimedUntil).toBeGreaterThan(Date.now());
@@ -161,8 +162,14 @@ describe("serveTools", () => {
     await settled(call);
     await waitFor(() => feed.waiting() === 1, { what: "the next poll" });
     const count = call.claims.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // While another call is renewed as often as this one was, this one is not.
+    const another = createGate();
+    handler = another;
+    const later = feed.offer({ toolName: "look_up" });
+    await waitFor(() => later.claims.length >= 5, { what: "renewals of another call" });
     expect(call.claims).toHaveLength(count);
+    another.open();
+    await settled(later);
   });
 
   it.each([
@@ -245,11 +252,16 @@ describe("serveTools", () => {
   });
 
   it("does not hammer a server whose polls come back empty at once", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const startedAt = performance.now();
     feed.intercept = ({ path }) =>
       path === "/tool_calls" ? { status: 200, body: { items: [] } } : undefined;
     serve({ tools: [lookUp(() => 1)] });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(feed.requestsTo("GET", "/tool_calls").length).toBeLessThan(15);
+    const polls = () => feed.requestsTo("GET", "/tool_calls").length;
+    await waitFor(() => polls() === 4, { what: "the fourth poll" });
+    // Half of 0.5, 1 and 2 s.
+    expect(performance.now() - startedAt).toBeGreaterThan(1_700);
   });
 
   it("ends with the error when the server refuses to tell of calls", async () => {
