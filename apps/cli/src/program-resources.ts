@@ -1,4 +1,5 @@
 // The commands that look at and change what a server has: sessions, agents, keys.
+import { SESSION_STATUSES } from "@tandem/engine/domain/session-state";
 import { type Command, Option } from "commander";
 import type { CreateOptions } from "./commands/keys.ts";
 import type { ListOptions } from "./commands/sessions.ts";
@@ -10,20 +11,6 @@ import { act, addExamples, addJsonFlag, addServerFlags, gather, wholeNumber } fr
 const LARGEST_PAGE = 100;
 
 type JsonOption = ServerOptions & { json?: boolean };
-
-const STATUSES = [
-  "queued",
-  "pending",
-  "running",
-  "paused",
-  "idle",
-  "awaiting_tool_results",
-  "awaiting_approval",
-  "completed",
-  "failed",
-  "timed_out",
-  "interrupted",
-];
 
 export function addSessions(program: Command, finish: Finish): void {
   const sessions = program.command("sessions").description("look at sessions, and steer them");
@@ -38,7 +25,7 @@ export function addSessions(program: Command, finish: Finish): void {
   const list = sessions
     .command("list")
     .description("the newest sessions")
-    .addOption(new Option("--status <status...>", "any of these states").choices(STATUSES))
+    .addOption(new Option("--status <status...>", "any of these states").choices(SESSION_STATUSES))
     .option("--agent <name>", "any of these agents; may be repeated", gather)
     .option("--search <text>", "text in the first message or the answer")
     .option("--limit <n>", "how many", wholeNumber(1, LARGEST_PAGE), 20);
