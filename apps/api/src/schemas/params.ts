@@ -31,6 +31,17 @@ export const AgentParams = Type.Object({
   }),
 });
 
+/** The largest index that an event can have, as its column holds it. */
+export const MAX_INDEX = 2_147_483_647;
+
+/** `from_index` of the routes that read a session's events on. */
+export const cursor = Type.Integer({
+  minimum: 0,
+  maximum: MAX_INDEX,
+  default: 0,
+  description: "The cursor: the number of events already seen.",
+});
+
 /** Numbers of a page, from 1, and its size. */
 export const pageQuery = (size: { default: number; max: number }) => ({
   page: Type.Integer({

@@ -5,24 +5,18 @@ import { createChangesReader } from "@tandem/engine/queries/changes-reader";
 import type { FastifyReply } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfReading, noContent } from "../../schemas/errors.ts";
-import { SessionParams } from "../../schemas/params.ts";
+import { cursor, MAX_INDEX, SessionParams } from "../../schemas/params.ts";
 import { SessionChanges, toStateFields } from "../../schemas/sessions.ts";
 import { nullable, ref } from "../../schemas/typebox.ts";
 import { hasNews, waitForNews } from "../../waiting/wait-for-news.ts";
 
 /** Longest wait, in seconds: below the 30 s after which proxies give up. */
 const MAX_WAIT_S = 25;
-const MAX_INT = 2_147_483_647;
 
 const Query = Type.Object({
-  from_index: Type.Integer({
-    minimum: 0,
-    maximum: MAX_INT,
-    default: 0,
-    description: "The cursor: the number of events already seen.",
-  }),
+  from_index: cursor,
   limit: Type.Optional(
-    nullable(Type.Integer({ minimum: 0, maximum: MAX_INT }), { description: "Most events to return." }),
+    nullable(Type.Integer({ minimum: 0, maximum: MAX_INDEX }), { description: "Most events to return." }),
   ),
   include_events: Type.Boolean({ default: true, description: "False gives the state without the events." }),
   wait_for_seconds: Type.Integer({

@@ -7,31 +7,24 @@ import type { FastifyRequest } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfReading, noContent } from "../../schemas/errors.ts";
 import { SessionEvent } from "../../schemas/events.ts";
-import { SessionParams } from "../../schemas/params.ts";
+import { cursor, MAX_INDEX, SessionParams } from "../../schemas/params.ts";
 import { StreamDelta, StreamState } from "../../schemas/sessions.ts";
 import { ref } from "../../schemas/typebox.ts";
 import { followSession } from "../../streaming/follow-session.ts";
 import { createOpenStreams } from "../../streaming/open-streams.ts";
 
-const MAX_INT = 2_147_483_647;
-
 /** Events that are read at once, and about how many bytes of them: all that is held for one client. */
 const PAGE = { limit: 200, maxBytes: 256_000 };
 
 const Query = Type.Object({
-  from_index: Type.Integer({
-    minimum: 0,
-    maximum: MAX_INT,
-    default: 0,
-    description: "The cursor: the number of events already seen.",
-  }),
+  from_index: cursor,
 });
 
 const Headers = Type.Object({
   "Last-Event-ID": Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: MAX_INT - 1,
+      maximum: MAX_INDEX - 1,
       description:
         "The index of the last event that was seen; the stream goes on behind it, whatever `from_index` says.",
     }),
