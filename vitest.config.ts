@@ -24,7 +24,7 @@ export default defineConfig({
       project("unit", { timeoutMs: 30_000 }),
       project("integration", { globalSetup: services, timeoutMs: 60_000 }),
       project("contract", { globalSetup: services, timeoutMs: 60_000 }),
-      project("e2e", { globalSetup: services, timeoutMs: 120_000 }),
+      project("e2e", { globalSetup: [...services, "test/support/build-first.ts"], timeoutMs: 120_000 }),
     ],
   },
 });

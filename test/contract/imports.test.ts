@@ -15,7 +15,11 @@ import {
 const generated = /\/generated\/|\/postgres\/prisma\//;
 
 /** What Vitest only takes as a default export. */
-const needsDefault = new Set(["vitest.config.ts", "test/support/global-setup.ts"]);
+const needsDefault = new Set([
+  "vitest.config.ts",
+  "test/support/global-setup.ts",
+  "test/support/build-first.ts",
+]);
 
 describe("our code", () => {
   let files: { path: string; text: string }[];

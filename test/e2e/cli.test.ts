@@ -133,7 +133,9 @@ describe("tandem tools", () => {
     const shown = lines.filter((line) => line.startsWith("$ npx tandem tools "));
     expect(shown).toHaveLength(2);
     for (const line of shown) {
-      const { stdout } = await tandem(line.split(" ").slice(3), { cwd: folder });
+      const ended = await tandem(line.split(" ").slice(3), { cwd: folder });
+      expect(ended).toMatchObject({ code: 0, stderr: "" });
+      const { stdout } = ended;
       const from = lines.indexOf(line) + 1;
       expect(stdout.trimEnd()).toBe(lines.slice(from, from + stdout.trimEnd().split("\n").length).join("\n"));
     }

@@ -37,11 +37,6 @@ const ours = { migrate: services.migrate, api: services.api, worker: services.wo
 
 const apiConfig: ApiConfig = loadApiConfig({ DATABASE_URL: "postgresql://localhost/tandem" });
 
-beforeAll(() => {
-  const built = spawnSync("npm", ["run", "build"], { cwd: repositoryRoot, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`npm run build failed:\n${built.stdout}${built.stderr}`);
-});
-
 describe("docker-compose.yml", () => {
   it.each(Object.entries(ours))("runs a program of the build as %s, with plain node", (_, service) => {
     const [program, file = "", ...rest] = service.command ?? [];
