@@ -170,6 +170,20 @@ describe("a start", () => {
     expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
+  test("waits for the lock file of another start to be written", async () => {
+    beginWithDatabase();
+    const lockFile = join(dataDir, "postgres", "data", "postmaster.pid");
+    await writeFile(lockFile, "");
+    const starting = start();
+    await waitFor(async () => (await readLog()).includes('lock file "postmaster.pid" is empty'), {
+      what: "a try that found the lock file empty",
+    });
+    await rm(lockFile);
+
+    const { url } = await starting;
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+  });
+
   test("says what Postgres said when Postgres does not start", async () => {
     beginWithDatabase();
     const failed = start({ settings: { shared_buffers: "nonsense" } });
@@ -310,6 +324,10 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   client.on("error", () => {});
   await client.connect();
   return (await client.query(statement).finally(() => client.end())).rows;
+}
+
+function readLog(): Promise<string> {
+  return readFile(join(dataDir, "postgres.log"), "utf8").catch(() => "");
 }
 
 async function isBeingMade(folder: string): Promise<boolean> {

@@ -42,9 +42,11 @@ const minAttempts = 5;
 const retryMs = 100;
 /**
  * Postgres' words (it logs in English, see {@link postgresEnvironment}) for a taken port, for another that
- * starts at the same time, and for backends that have not yet noticed the death of their postmaster.
+ * starts at the same time (whose lock file is empty between its making and its first write), and for backends
+ * that have not yet noticed the death of their postmaster.
  */
-const transientFaults = /could not bind|lock file ".*" already exists|pre-existing shared memory block/;
+const transientFaults =
+  /could not bind|lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
 
 /**
  * Starts Postgres on `dataDir`, on a free port of 127.0.0.1, making the database when there is none. It
