@@ -44,6 +44,7 @@ describe("a step", () => {
   const create = () => wire.create({ agent: { name: "x" }, messages: "Hi" });
   const claim = (sessionId: string, leaseMs = 60_000) =>
     claimStep(stack.engine, { sessionId, leaseMs, worker: "test" });
+  const jobOf = (sessionId: string) => ({ kind: "step" as const, sessionId, fence: 0 });
   const lapse = (sessionId: string) =>
     admin.query("UPDATE sessions SET lease_until = now() - interval '1 second' WHERE id = $1", [sessionId]);
 
@@ -67,7 +68,8 @@ describe("a step", () => {
     const lease = watchLease(stack.engine, id);
     const step = await claim(id);
     await wire.send("DELETE", `/sessions/${id}`);
-    lease.keep({ fence: step?.session.fence ?? -1, leaseMs: 600_000 });
+    if (!step) throw new Error("there was nothing to claim");
+    lease.keep(step.session, { leaseMs: 600_000, isGiven: false, isUnseen: false });
     await waitFor(() => lease.signal.aborted, { what: "the lease to be given up" });
     lease.stop();
   });
@@ -82,7 +84,7 @@ describe("a step", () => {
     expect(current.fence).toBeGreaterThan(old.fence);
 
     expect(await finishStep(stack.engine, { ...old, ...says("slow") })).toBe(false);
-    expect(await finishStep(stack.engine, { ...old, ...says("slow") }, slow?.session)).toBe(false);
+    expect(await finishStep(stack.engine, { ...old, ...says("slow") }, slow ?? undefined)).toBe(false);
     expect(await failStep(stack.engine, { ...old, error: "x", reason: "internal", retryInMs: null })).toBe(
       false,
     );
@@ -119,7 +121,10 @@ describe("a step", () => {
       startFakeModel(() => ({ hang: true })),
     );
     const config = { ...stack.config.worker, models: { compatible: { baseUrl: hanging.baseUrl } } };
-    const running = runStep({ ...contextOf(config), worker: "leaving", stopping: stopping.signal }, id);
+    const running = runStep(
+      { ...contextOf(config), worker: "leaving", stopping: stopping.signal },
+      jobOf(id),
+    );
     await waitFor(() => hanging.requests.length === 1, { what: "the model request" });
     stopping.abort();
     await running;
@@ -158,7 +163,10 @@ describe("a step", () => {
   it("whose model cannot even be asked ends readably, and does not come back for ever", async () => {
     const id = await create();
     const config = { ...stack.config.worker, models: {} };
-    await runStep({ ...contextOf(config), worker: "bare", stopping: new AbortController().signal }, id);
+    await runStep(
+      { ...contextOf(config), worker: "bare", stopping: new AbortController().signal },
+      jobOf(id),
+    );
     const done = await wire.until(id, "failed");
     expect(done.error).toContain("TANDEM_COMPATIBLE_BASE_URL");
   });
@@ -188,7 +196,7 @@ describe.each(backends)("steps on %s", (backend) => {
         taken++;
         return held;
       },
-      { concurrency: 1 },
+      { id: "dead", concurrency: 1, leaseMs: 30_000 },
     );
     const id = await wire.create({ agent: { name: "x" }, messages: "Hi" });
     await waitFor(() => taken === 1, { what: "the job to be taken" });

@@ -9,6 +9,7 @@ import type { SessionRequest } from "@tandem/engine/domain/session-request";
 import { readToolHistory } from "@tandem/engine/domain/tool-history";
 import type { ToolDefinition } from "@tandem/engine/domain/tools";
 import type { Engine } from "@tandem/engine/engine";
+import { createKnownSessions } from "@tandem/engine/handover/known-sessions";
 import { createCatalogue } from "@tandem/engine/postgres/catalogue";
 import { createPool, readPoolUse } from "@tandem/engine/postgres/pool";
 import { readLoad } from "@tandem/engine/postgres/read-load";
@@ -50,12 +51,14 @@ export async function startBareEngine(): Promise<BareEngine> {
     telemetry,
     log,
     maxActiveSessions: 0,
+    knownSessions: createKnownSessions(),
     queue: {
       add: async ({ sessionId, fence }) => void queued.add(`${sessionId}.${fence}`),
       addTimer: nothing,
       ready: nothing,
       count: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       consume: () => ({ close: nothing }),
+      reserve: () => null,
       close: nothing,
     },
     wake: {
@@ -149,7 +152,7 @@ export async function finishWith(engine: Engine, step: ClaimedStep, said: BareRe
   const history = events ?? [];
   const tools = readToolHistory(session.tools, history, 0);
   const effects = toEffects(session, { events: history, tools }, toResult(said));
-  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects }, session);
+  return finishStep(engine, { sessionId: session.id, fence: session.fence, ...effects }, step);
 }
 
 /** The provider repeats its ids in every turn, as some do. */

@@ -1,15 +1,16 @@
 // Processes that offer steps to each other, over a queue and a wake channel in memory. Whoever claims a step runs it.
 import { randomUUID } from "node:crypto";
 import type { DueStep } from "@tandem/engine/postgres/leases";
-import { offerSteps } from "@tandem/engine/queue/offer-steps";
-import type { StepConsumer, StepJob, StepQueue } from "@tandem/engine/queue/step-queue";
+import type { Assignment } from "@tandem/engine/queue/assignment";
+import { type DirectQueue, offerSteps } from "@tandem/engine/queue/offer-steps";
+import type { StepConsumer, StepJob } from "@tandem/engine/queue/step-queue";
 import type { Wake } from "@tandem/engine/wake/wake";
 import pino from "pino";
 import { createFakeQueue, type FakeQueue } from "./fake-queue.ts";
 
 /** A process that makes steps due, runs them, or both. */
 export interface FakeProcess {
-  queue: StepQueue;
+  queue: DirectQueue;
   /** What it has claimed and runs or ran, in order. */
   ran: StepJob[];
   logged: { level: number; msg: string }[];
@@ -37,8 +38,13 @@ export interface FakeSteps {
   readonly looks: number;
   /** A step that has just become due. */
   makeStep(): DueStep;
+  /** Claims a step for the worker of a place, as a commit does, and gives what it is given. */
+  claimFor(step: DueStep): Assignment;
   close(): Promise<void>;
 }
+
+/** How long workers hold what is claimed for them; nothing lapses here. */
+const LEASE_MS = 30_000;
 
 export function createFakeSteps(): FakeSteps {
   const shared = createFakeQueue();
@@ -46,6 +52,8 @@ export function createFakeSteps(): FakeSteps {
   const connect = createFakeChannel((note) => note.startsWith("offer.") && offers.push(note));
   let looks = 0;
   const claimed = new Set<string>();
+  /** Claimed for workers that have not taken them up. */
+  const given = new Set<string>();
   const closers: (() => Promise<void>)[] = [];
   const keyOf = (step: DueStep) => `${step.sessionId}.${step.fence}`;
   const isUnclaimed = (step: DueStep) => !claimed.has(keyOf(step));
@@ -61,6 +69,10 @@ export function createFakeSteps(): FakeSteps {
         looks++;
         return steps.filter(isUnclaimed);
       },
+      takeBack: async (steps) =>
+        steps
+          .filter((step) => given.delete(keyOf(step)))
+          .map(({ sessionId, fence }) => ({ sessionId, fence: fence + 1 })),
       log: pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     });
     closers.push(() => queue.close());
@@ -68,14 +80,16 @@ export function createFakeSteps(): FakeSteps {
       const consumer = queue.consume(
         async (job) => {
           await beforeClaim?.();
-          if (job.kind === "step") {
+          if (job.news !== undefined) {
+            if (!given.delete(keyOf(job))) return;
+          } else if (job.kind === "step") {
             if (!isUnclaimed(job)) return;
             claimed.add(keyOf(job));
           }
           ran.push(job);
           await run?.(job);
         },
-        { concurrency },
+        { id: randomUUID(), concurrency, leaseMs: LEASE_MS },
       );
       closers.push(() => consumer.close());
       return consumer;
@@ -90,6 +104,11 @@ export function createFakeSteps(): FakeSteps {
       return looks;
     },
     makeStep: () => ({ sessionId: randomUUID(), fence: 0 }),
+    claimFor({ sessionId, fence }) {
+      const assignment = { sessionId, fence: fence + 1, news: "" };
+      given.add(keyOf(assignment));
+      return assignment;
+    },
     async close() {
       for (const close of closers.reverse()) await close();
     },

@@ -3,13 +3,14 @@ import type pg from "pg";
 import type { Logger } from "pino";
 import type { TraceSettings } from "./domain/telemetry-settings.ts";
 import { settleWithin } from "./domain/time-limit.ts";
+import { createKnownSessions, type KnownSessions } from "./handover/known-sessions.ts";
 import { type Catalogue, createCatalogue } from "./postgres/catalogue.ts";
-import { findUnclaimed } from "./postgres/leases.ts";
+import { findUnclaimed, takeBackSteps } from "./postgres/leases.ts";
 import { createPool, readPoolUse } from "./postgres/pool.ts";
 import { readLoad } from "./postgres/read-load.ts";
 import type { SessionChange } from "./postgres/update-session.ts";
-import { offerSteps } from "./queue/offer-steps.ts";
-import { createStepQueue, type StepQueue } from "./queue/step-queue.ts";
+import { type DirectQueue, offerSteps } from "./queue/offer-steps.ts";
+import { createStepQueue } from "./queue/step-queue.ts";
 import { noteMove } from "./telemetry/session-notes.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import { tellOfCalls } from "./wake/call-notes.ts";
@@ -21,8 +22,9 @@ import type { Wake } from "./wake/wake.ts";
 export interface Engine {
   pool: pg.Pool;
   catalogue: Catalogue;
-  queue: StepQueue;
+  queue: DirectQueue;
   wake: Wake;
+  knownSessions: KnownSessions;
   telemetry: Telemetry;
   log: Logger;
   /** How many sessions of one organization may be active at once; 0 is any number. */
@@ -69,6 +71,7 @@ export function createEngine(options: EngineOptions): Engine {
     queue: createStepQueue({ databaseUrl, ...(redisUrl ? { redisUrl } : {}), log }),
     wake,
     findUnclaimed: (steps) => findUnclaimed(pool, steps),
+    takeBack: (steps) => takeBackSteps(pool, steps),
     log,
   });
   const telemetry = createTelemetry({
@@ -86,6 +89,7 @@ export function createEngine(options: EngineOptions): Engine {
     catalogue,
     queue,
     wake,
+    knownSessions: createKnownSessions(),
     telemetry,
     log,
     maxActiveSessions: options.maxActiveSessions,

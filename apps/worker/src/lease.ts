@@ -1,15 +1,27 @@
 import { isLeaseHeld, renewLease } from "@tandem/engine/commands/keep-lease";
 import type { Engine } from "@tandem/engine/engine";
+import { TAKE_UP_MS } from "@tandem/engine/queue/assignment";
 
 /** A session whose step is about to be claimed, or is. */
 export interface KeptLease {
   /** Aborted when the claim is lost: the session was cancelled, or another worker took over. */
   signal: AbortSignal;
+  /** The row's version, as far as it has changed by prolonging the lease alone. */
+  readonly version: string;
   /** Prolongs the claim's lease from now on. */
-  keep(claim: { fence: number; leaseMs: number }): void;
+  keep(session: { fence: number; version: string }, terms: LeaseTerms): void;
   /** The model has answered: its request cannot be aborted any more. The lease is prolonged until the step is written. */
   listenNoMore(): void;
   stop(): void;
+}
+
+/** How a lease is kept. */
+export interface LeaseTerms {
+  leaseMs: number;
+  /** The step was claimed for this worker by somebody else, who waits for a sign that it was taken up. */
+  isGiven: boolean;
+  /** Nobody has looked yet whether the claim still holds. */
+  isUnseen: boolean;
 }
 
 /**
@@ -20,6 +32,7 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
   const lost = new AbortController();
   let claim: { sessionId: string; fence: number; leaseMs: number } | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let version = "";
   let isWoken = false;
 
   const check = async (isHeld: () => Promise<boolean>) => {
@@ -35,21 +48,42 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
     const held = claim;
     if (held) void check(() => isLeaseHeld(engine, held));
   };
+  const renew = async () => {
+    if (!claim) return true;
+    const renewed = await renewLease(engine, claim);
+    // Whatever else has changed the row meanwhile is still to be seen.
+    if (renewed?.before === version) version = renewed.after;
+    return renewed !== null;
+  };
+  const renewEvery = (leaseMs: number) => {
+    timer = setInterval(() => void check(renew), leaseMs / 3);
+  };
   const stops = [engine.wake.subscribe(look, sessionId), engine.wake.onReopen(look)];
   const unsubscribe = () => {
     for (const stop of stops) stop();
   };
   return {
     signal: lost.signal,
-    keep({ fence, leaseMs }) {
-      const kept = { sessionId, fence, leaseMs };
-      claim = kept;
-      timer = setInterval(() => void check(() => renewLease(engine, kept)), leaseMs / 3);
+    get version() {
+      return version;
+    },
+    keep(session, { leaseMs, isGiven, isUnseen }) {
+      claim = { sessionId, fence: session.fence, leaseMs };
+      version = session.version;
+      const takeUp = () => {
+        renewEvery(leaseMs);
+        void check(renew);
+      };
+      if (isGiven) timer = setTimeout(takeUp, Math.min(TAKE_UP_MS, leaseMs / 3));
+      else renewEvery(leaseMs);
       if (isWoken) look();
+      // The model's request leaves first: it is aborted when the claim is gone.
+      else if (isUnseen) setImmediate(look);
     },
     listenNoMore: unsubscribe,
     stop() {
-      clearInterval(timer);
+      // One call ends either kind of timer.
+      clearTimeout(timer);
       unsubscribe();
     },
   };

@@ -6,10 +6,12 @@ import { type ClaimedStep, claimStep } from "@tandem/engine/commands/claim-step"
 import { failStep } from "@tandem/engine/commands/fail-step";
 import { finishStep } from "@tandem/engine/commands/finish-step";
 import { returnStep } from "@tandem/engine/commands/return-step";
+import { takeStep } from "@tandem/engine/commands/take-step";
 import { findLastStep } from "@tandem/engine/domain/last-step";
 import { readToolHistory } from "@tandem/engine/domain/tool-history";
 import type { Engine } from "@tandem/engine/engine";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
+import type { StepJob } from "@tandem/engine/queue/step-queue";
 import { createAbortScope } from "./abort-scope.ts";
 import { findReachedLimit } from "./agent/loop-guards.ts";
 import { judgeInternalError, judgeModelError, type ModelFailure } from "./agent/model-errors.ts";
@@ -38,16 +40,19 @@ export interface StepContext {
 /** The same, of a step that is claimed. */
 type WatchedContext = StepContext & { watch: StepWatch };
 
-/** Runs the due step of a session, if there is one to claim. */
-export async function runStep(context: StepContext, sessionId: string): Promise<void> {
+/** Runs the due step of a session, if there is one to claim, or the one that was claimed for this worker. */
+export async function runStep(context: StepContext, { sessionId, fence, news }: StepJob): Promise<void> {
   const { engine, config } = context;
   const { leaseMs } = config;
   const beganMs = performance.now();
   const lease = watchLease(engine, sessionId);
   try {
-    const step = await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
+    const isGiven = news !== undefined;
+    const step = isGiven
+      ? await takeStep(engine, { sessionId, fence, news })
+      : await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
     if (!step) return;
-    lease.keep({ fence: step.session.fence, leaseMs });
+    lease.keep(step.session, { leaseMs, isGiven, isUnseen: step.isRecalled === true });
     const watch = watchStep(engine.telemetry, step, beganMs);
     await runClaimed({ ...context, watch }, step, lease);
   } finally {
@@ -63,7 +68,8 @@ async function runClaimed(context: WatchedContext, step: ClaimedStep, lease: Kep
   try {
     const effects = await takeTurn(context, step, scope.signal);
     lease.listenNoMore();
-    const written = persist(scope.signal, () => write(engine, step, effects));
+    const current = { ...step, session: { ...step.session, version: lease.version } };
+    const written = persist(scope.signal, () => write(engine, current, effects));
     const isWritten = await watch.write(effects, written);
     if (!isWritten) reportLost(context, claim);
   } catch (error) {
@@ -79,10 +85,11 @@ async function runClaimed(context: WatchedContext, step: ClaimedStep, lease: Kep
 
 type Claim = { sessionId: string; fence: number };
 
-function write(engine: Engine, { session }: ClaimedStep, effects: Effects | ModelFailure): Promise<boolean> {
+function write(engine: Engine, step: ClaimedStep, effects: Effects | ModelFailure): Promise<boolean> {
+  const { session } = step;
   const claim = { sessionId: session.id, fence: session.fence };
   return "policy" in effects
-    ? finishStep(engine, { ...claim, ...effects }, session)
+    ? finishStep(engine, { ...claim, ...effects }, step)
     : failStep(engine, { ...claim, ...effects });
 }
 

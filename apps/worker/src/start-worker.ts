@@ -19,6 +19,9 @@ export interface RunningWorker {
 /** How long steps may go on after a close, in milliseconds, before they are handed back. */
 const GRACE_MS = 10_000;
 
+/** Most characters of the machine's name in a worker's. */
+const MAX_HOST_LENGTH = 64;
+
 /** How long handing steps back may take after that, in milliseconds. */
 const HAND_BACK_MS = 5_000;
 
@@ -27,14 +30,16 @@ export function startWorker(engine: Engine, config: WorkerConfig): RunningWorker
   const stopping = new AbortController();
   // Every running step listens, which is no leak.
   setMaxListeners(0, stopping.signal);
-  const worker = `${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`;
+  const host = hostname()
+    .replaceAll(/[^\w-]/g, "-")
+    .slice(0, MAX_HOST_LENGTH);
+  const worker = `${host}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const modelOf = createModels(config.models);
   const watched = createWatchedSessions(engine.wake);
   const context = { engine, config, modelOf, watched, worker, stopping: stopping.signal };
   const consumer = engine.queue.consume(
-    ({ kind, sessionId }) =>
-      kind === "timer" ? expireSession(engine, sessionId) : runStep(context, sessionId),
-    { concurrency: config.concurrency },
+    (job) => (job.kind === "timer" ? expireSession(engine, job.sessionId) : runStep(context, job)),
+    { id: worker, concurrency: config.concurrency, leaseMs: config.leaseMs },
   );
 
   const sweeper = startSweeper(engine, config);

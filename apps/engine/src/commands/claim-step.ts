@@ -10,6 +10,7 @@ import {
 } from "../domain/events.ts";
 import { mustMove } from "../domain/session-state.ts";
 import type { Engine } from "../engine.ts";
+import { toTranscript } from "../handover/step-news.ts";
 import { type Claim, claimPlainStep, claimSession, type DueSession } from "../postgres/claim-session.ts";
 import { returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
@@ -33,6 +34,8 @@ export interface ClaimedStep {
   session: ClaimedSessionRow;
   /** The history as the model sees it; null when it is more than a worker should read. */
   events: StoredEvent[] | null;
+  /** True when it was put together from memory: whether its claim still holds is to be seen. */
+  isRecalled?: boolean;
 }
 
 /**
@@ -78,7 +81,7 @@ async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Pro
   if (!written) return null;
   return {
     session: toClaimed(session, { row: written.row, update }),
-    history: history && [...history, ...toTranscript(session, update.events)],
+    history: history && [...history, ...toTranscript(session.nextIndex, update.events)],
     change: written.change,
   };
 }
@@ -129,15 +132,11 @@ function toStarted(session: ClaimedSessionRow, update?: SessionUpdate): ClaimedS
   return { ...session, ...update.patch, nextIndex: session.nextIndex + update.events.length };
 }
 
-/** The events that a model sees, with the places that they got. */
-function toTranscript({ nextIndex }: ClaimedSessionRow, events: readonly NewEvent[]): StoredEvent[] {
-  return events
-    .map((event, position) => ({ internal: null, ...event, index: nextIndex + position }))
-    .filter(({ type }) => type === "AgentEvent");
-}
-
 /** A step whose history cannot be read now goes back as it was: the sweep has another worker try. */
-async function readHistory(engine: Engine, { id, fence }: ClaimedSessionRow): Promise<StoredEvent[] | null> {
+export async function readHistory(
+  engine: Engine,
+  { id, fence }: ClaimedSessionRow,
+): Promise<StoredEvent[] | null> {
   try {
     return await readTranscriptEvents(engine.pool, id);
   } catch (error) {

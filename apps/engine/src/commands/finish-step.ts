@@ -4,14 +4,17 @@ import {
   answerEvent,
   metricsUpdate,
   type NewEvent,
+  type StoredEvent,
   stateIdle,
 } from "../domain/events.ts";
-import { type JsonValue, stringifyJson } from "../domain/json.ts";
+import { type JsonValue, parseJson, stringifyJson } from "../domain/json.ts";
 import { addUsage, type ModelUsage, toMetrics } from "../domain/metrics.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
 import { mustMove } from "../domain/session-state.ts";
 import type { ToolRequest } from "../domain/tools.ts";
 import type { Engine } from "../engine.ts";
+import type { KnownSession } from "../handover/known-sessions.ts";
+import { toTranscript } from "../handover/step-news.ts";
 import { lockClaimedSession } from "../postgres/lock-session.ts";
 import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
@@ -32,6 +35,7 @@ import {
   toNewCalls,
   withoutReplacedTools,
 } from "./ask-for-calls.ts";
+import type { ClaimedStep } from "./claim-step.ts";
 import { toFailed, toTimedOut } from "./end-session.ts";
 import { pauseAtBoundary } from "./pause-session.ts";
 import { restartAfter } from "./restart.ts";
@@ -60,28 +64,47 @@ export interface FinishedStep {
  * answer that did not see a waiting message is not final, and neither is a failure: the session goes on, or starts
  * again.
  *
- * @param claimed the session as it was claimed: unless something has changed since, one statement is enough
+ * @param claimed the step as it was claimed: unless something has changed since, one statement is enough
  * @returns false when the claim was lost; nothing was written
  */
 export async function finishStep(
   engine: Engine,
   step: FinishedStep,
-  claimed?: ClaimedSessionRow,
+  claimed?: ClaimedStep,
 ): Promise<boolean> {
   const written = claimed && (await finishUnchanged(engine, step, claimed));
-  const change = written ? written.change : await finishLocked(engine, step, claimed);
+  const change = written ? written.change : await finishLocked(engine, step, claimed?.session);
   if (!change) return false;
   await announceAndAdmit(engine, change);
   return true;
 }
 
 async function finishUnchanged(
-  { pool }: Engine,
+  { pool, knownSessions }: Engine,
   step: FinishedStep,
-  claimed: ClaimedSessionRow,
+  { session, events }: ClaimedStep,
 ): Promise<WrittenChange | null> {
-  const update = decide(claimed, step, { isStale: false });
-  return updateUnchanged(pool, claimed, { ...update, ifNoMessageWaits: true });
+  const update = decide(session, step, { isStale: false });
+  const written = await updateUnchanged(pool, session, { ...update, ifNoMessageWaits: true });
+  // What goes on here at once is read anew: its next step is not given to anybody.
+  if (written && events && update.due !== "now" && written.change.isEnded === false) {
+    knownSessions.remember(session.id, toKnownSession({ session, events }, update.events));
+  }
+  return written;
+}
+
+/** The session as it is after the step, with events as the database will give them. */
+function toKnownSession(
+  { session, events }: { session: ClaimedSessionRow; events: StoredEvent[] },
+  appended: NewEvent[],
+): KnownSession {
+  const { agent, tools, toolsVersion, maxSteps, repeatLimit, errorLimit, tokenBudget } = session;
+  const transcript = parseJson(stringifyJson(toTranscript(session.nextIndex, appended)));
+  return {
+    terms: { agent, tools, toolsVersion, maxSteps, repeatLimit, errorLimit, tokenBudget },
+    nextIndex: session.nextIndex + appended.length,
+    events: [...events, ...(transcript as unknown as StoredEvent[])],
+  };
 }
 
 async function finishLocked(

@@ -1,11 +1,11 @@
 import type { Engine } from "../engine.ts";
-import { isLeaseHeld as isHeld, renewLease as renew } from "../postgres/leases.ts";
+import { isLeaseHeld as isHeld, type RenewedLease, renewLease as renew } from "../postgres/leases.ts";
 
-/** Prolongs a claim's lease; false when the claim is gone. */
+/** Prolongs a claim's lease; null when the claim is gone. */
 export async function renewLease(
   engine: Engine,
   claim: { sessionId: string; fence: number; leaseMs: number },
-): Promise<boolean> {
+): Promise<RenewedLease | null> {
   return renew(engine.pool, claim);
 }
 

@@ -10,7 +10,7 @@ import {
   type Settlement,
   type Verdict,
 } from "../domain/tool-results.ts";
-import { announce, type Engine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import type { HashedCall } from "../postgres/call-changes.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import {
@@ -20,12 +20,8 @@ import {
   type ToolCallRow,
   toToolRequest,
 } from "../postgres/tool-calls.ts";
-import {
-  type SessionChange,
-  type SessionUpdate,
-  updateSession,
-  updateUnchanged,
-} from "../postgres/update-session.ts";
+import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
+import { type AssignedChange, announceAssigned, updateAndAssign } from "./assign-step.ts";
 import { changeSession, refuseFinished, refuseMissing } from "./change-session.ts";
 import { toSettled } from "./settle-calls.ts";
 
@@ -58,8 +54,8 @@ export interface SubmittedResults {
  *   `approval_required`, or `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
-  const { receipt, change } = (await submitUnlocked(engine, input)) ?? (await submitLocked(engine, input));
-  if (change) await announce(engine, change);
+  const { receipt, written } = (await submitUnlocked(engine, input)) ?? (await submitLocked(engine, input));
+  if (written) await announceAssigned(engine, written);
   refuseUseless(receipt);
   return receipt;
 }
@@ -67,24 +63,25 @@ export async function submitToolResults(engine: Engine, input: SubmittedResults)
 /** A receipt, and what was written for it; nothing when nothing was new. */
 interface Submitted {
   receipt: SubmitReceipt;
-  change: SessionChange | null;
+  written: AssignedChange | null;
 }
 
 /** Two statements and no lock in between; null when somebody else was there meanwhile. */
-async function submitUnlocked({ pool }: Engine, input: SubmittedResults): Promise<Submitted | null> {
-  const found = await readSessionWithCalls(pool, input, namedBy(input.entries));
+async function submitUnlocked(engine: Engine, input: SubmittedResults): Promise<Submitted | null> {
+  const found = await readSessionWithCalls(engine.pool, input, namedBy(input.entries));
   if (!found) return refuseMissing(input);
   const { receipt, update } = decide(input, found.session, found.calls);
-  if (!update) return { receipt, change: null };
-  const written = await updateUnchanged(pool, found.session, update);
-  return written && { receipt, change: written.change };
+  if (!update) return { receipt, written: null };
+  const written = await updateAndAssign(engine, found.session, update, found);
+  return written && { receipt, written };
 }
 
 async function submitLocked(engine: Engine, input: SubmittedResults): Promise<Submitted> {
   return changeSession(engine, input, async (tx, session) => {
     const calls = await readToolCalls(tx, session.id, namedBy(input.entries));
     const { receipt, update } = decide(input, session, calls);
-    return { receipt, change: update && (await updateSession(tx, session, update)) };
+    const change = update && (await updateSession(tx, session, update));
+    return { receipt, written: change && { change, give: null } };
   });
 }
 

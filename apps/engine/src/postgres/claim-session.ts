@@ -35,6 +35,14 @@ const IS_CLAIMABLE = `status = ANY($2) AND due_at <= clock_timestamp()
 /** A longer history, in bytes as it is stored, is read row by row: one text of it would hold up the process. */
 const SHORT_HISTORY_BYTES = 256 * 1024;
 
+/** The history as the model sees it; null when it is long. */
+const SHORT_HISTORY = `
+  CASE WHEN (SELECT coalesce(sum(pg_column_size(data) + coalesce(pg_column_size(internal), 0)), 0)
+               FROM events WHERE session_id = $1 AND type = 'AgentEvent') <= ${SHORT_HISTORY_BYTES}
+       THEN (SELECT coalesce(json_agg(json_build_object(
+                      'index', index, 'type', type, 'data', data, 'internal', internal) ORDER BY index), '[]')
+               FROM events WHERE session_id = $1 AND type = 'AgentEvent') END`;
+
 /**
  * Finds the session's due step, and claims it when nothing else happens at this boundary: no message waits, nothing was
  * asked of the session meanwhile, no clock has run out. Waits for no lock.
@@ -75,12 +83,30 @@ const toClaimStatement = (assignments: string[]) => `
   SELECT seen.*, "claimedVersion",
          (SELECT json_agg(json_build_object('id', waiting.id::text, 'message', message) ORDER BY waiting.id)
             FROM waiting_messages AS waiting WHERE session_id = $1) AS messages,
-         CASE WHEN (SELECT coalesce(sum(pg_column_size(data) + coalesce(pg_column_size(internal), 0)), 0)
-                      FROM events WHERE session_id = $1 AND type = 'AgentEvent') <= ${SHORT_HISTORY_BYTES}
-              THEN (SELECT coalesce(json_agg(json_build_object(
-                             'index', index, 'type', type, 'data', data, 'internal', internal) ORDER BY index), '[]')
-                      FROM events WHERE session_id = $1 AND type = 'AgentEvent') END AS history
+         ${SHORT_HISTORY} AS history
     FROM seen LEFT JOIN claimed ON true`;
+
+/**
+ * A step that was claimed for a worker when it became due.
+ *
+ * @returns null when that claim is over
+ */
+export async function readHeldStep(
+  db: Queryable,
+  claim: { sessionId: string; fence: number },
+): Promise<Pick<DueSession, "session" | "history"> | null> {
+  const { rows } = await db.query<ClaimedSessionRow & Pick<DueSession, "history">>(
+    prepared(
+      `SELECT ${CLAIMED_SESSION_COLUMNS}, ${SHORT_HISTORY} AS history
+         FROM sessions WHERE id = $1 AND fence = $2 AND lease_until > clock_timestamp()`,
+      [claim.sessionId, claim.fence],
+    ),
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const { history, ...session } = row;
+  return { session, history };
+}
 
 /**
  * Takes the session's due step if nobody holds it. Runs in a transaction: the row stays locked until its end.

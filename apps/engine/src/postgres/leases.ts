@@ -3,18 +3,28 @@ import type { Queryable } from "./pool.ts";
 import { prepared } from "./prepared.ts";
 import { TIMER_AT } from "./session-row.ts";
 
-/** Prolongs a lease; false when the token is no longer the current one. A lapsed lease that nobody took can be kept. */
+/** What prolonging a lease made of the row's version: the one before, and the one that it has now. */
+export interface RenewedLease {
+  before: string;
+  after: string;
+}
+
+/** Prolongs a lease; null when the token is no longer the current one. A lapsed lease that nobody took can be kept. */
 export async function renewLease(
   db: Queryable,
   claim: { sessionId: string; fence: number; leaseMs: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE sessions
-        SET heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-      WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL`,
-    [claim.sessionId, claim.fence, claim.leaseMs],
+): Promise<RenewedLease | null> {
+  const { rows } = await db.query<RenewedLease>(
+    prepared(
+      `UPDATE sessions
+          SET heartbeat_at = clock_timestamp(), lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+         FROM (SELECT xmin::text AS version FROM sessions WHERE id = $1 FOR NO KEY UPDATE) AS held
+        WHERE id = $1 AND fence = $2 AND lease_until IS NOT NULL
+        RETURNING held.version AS before, sessions.xmin::text AS after`,
+      [claim.sessionId, claim.fence, claim.leaseMs],
+    ),
   );
-  return rowCount === 1;
+  return rows[0] ?? null;
 }
 
 /** Whether a fencing token is still the current one. */
@@ -42,6 +52,27 @@ export async function returnLease(
     [claim.sessionId, claim.fence],
   );
   return rows[0] ?? null;
+}
+
+/**
+ * Ends the claims of those steps that were given to workers and not taken up, which is to say that their leases were never
+ * prolonged. What is written twice by one claim is the same moment.
+ *
+ * @returns the steps as they are to be claimed now
+ */
+export async function takeBackSteps(db: Queryable, steps: readonly DueStep[]): Promise<DueStep[]> {
+  const { rows } = await db.query<DueStep>(
+    prepared(
+      `UPDATE sessions
+          SET fence = sessions.fence + 1, claims = greatest(claims - 1, 0), lease_until = NULL, worker = NULL
+         FROM unnest($1::uuid[], $2::int[]) AS given (session_id, fence)
+        WHERE id = session_id AND sessions.fence = given.fence
+          AND due_at IS NOT NULL AND lease_until IS NOT NULL AND heartbeat_at = claimed_at
+        RETURNING id AS "sessionId", sessions.fence`,
+      [steps.map((step) => step.sessionId), steps.map((step) => step.fence)],
+    ),
+  );
+  return rows;
 }
 
 /** A step that should run: which session, and the token that its next claim will supersede. */

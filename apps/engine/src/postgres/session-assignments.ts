@@ -42,8 +42,7 @@ export function toAssignments(update: SessionUpdate, add: AddValue): string[] {
     ...toClockAssignments(update, add),
     ...toDueAssignments(update.due, add),
   ];
-  if (update.releaseLease)
-    assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL", "worker = NULL");
+  if (update.releaseLease) assignments.push("fence = fence + 1", "claims = 0", "lease_until = NULL");
   if (claim) assignments.push(...toClaimAssignments(claim, add));
   if (update.startedNow) assignments.push("started_at = coalesce(started_at, clock_timestamp())");
   if (finished === "now") assignments.push("finished_at = clock_timestamp()");
@@ -62,8 +61,9 @@ export function toClaimAssignments(claim: { worker: string; leaseMs: number }, a
     "fence = fence + 1",
     "claims = claims + 1",
     `worker = ${add(claim.worker)}::text`,
-    "claimed_at = clock_timestamp()",
-    "heartbeat_at = clock_timestamp()",
+    // The same moment: a later heartbeat tells that the worker was heard of since.
+    "claimed_at = statement_timestamp()",
+    "heartbeat_at = statement_timestamp()",
     `lease_until = ${inMs(claim.leaseMs, add)}`,
   ];
 }

@@ -53,6 +53,8 @@ export interface SessionRow {
   uselessSteps: number;
   modelFailures: number;
   fence: number;
+  /** The worker that holds the step, or held the last one; null when there was none, or it has gone away. */
+  worker: string | null;
   usage: ModelUsage[];
   /** The first event of the run. */
   runIndex: number;
@@ -88,7 +90,7 @@ export const SESSION_COLUMNS = `
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs",
   (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps,
   run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
-  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, usage,
+  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, worker, usage,
   run_index AS "runIndex", tools_version AS "toolsVersion", remembered_decisions AS remembered`;
 
 /** Columns of {@link ClaimedSessionRow}. */

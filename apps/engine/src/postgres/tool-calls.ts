@@ -85,23 +85,31 @@ export async function readToolCalls(
   return (rows[0]?.calls ?? []).map(toToolCallRow);
 }
 
-/** A session and the calls that posted results can mean, as of one moment and without a lock. */
+/** A session, the calls that posted results can mean, and whether a message waits to be taken up. */
+export interface SessionWithCalls {
+  session: SessionRow;
+  calls: ToolCallRow[];
+  messageWaits: boolean;
+}
+
+/** All of it as of one moment and without a lock. */
 export async function readSessionWithCalls(
   db: Queryable,
   key: SessionKey,
   named: NamedCalls,
-): Promise<{ session: SessionRow; calls: ToolCallRow[] } | null> {
-  const { rows } = await db.query<SessionRow & { calls: JsonCall[] | null }>(
+): Promise<SessionWithCalls | null> {
+  const { rows } = await db.query<SessionRow & { calls: JsonCall[] | null; messageWaits: boolean }>(
     prepared(
-      `SELECT ${SESSION_COLUMNS}, (${toCallsQuery(3)}) AS calls
+      `SELECT ${SESSION_COLUMNS}, (${toCallsQuery(3)}) AS calls,
+              EXISTS (SELECT FROM waiting_messages WHERE session_id = $1) AS "messageWaits"
          FROM sessions WHERE id = $1 AND organization_id = $2`,
       [key.sessionId, key.organizationId, named.ids, named.toolNames],
     ),
   );
   const [row] = rows;
   if (!row) return null;
-  const { calls, ...session } = row;
-  return { session, calls: (calls ?? []).map(toToolCallRow) };
+  const { calls, messageWaits, ...session } = row;
+  return { session, calls: (calls ?? []).map(toToolCallRow), messageWaits };
 }
 
 function toToolCallRow({ contentHash, decisionHash, deadlineAt, ...call }: JsonCall): ToolCallRow {

@@ -119,7 +119,8 @@ export async function updateUnchanged(
     sessionId: session.id,
     organizationId: session.organizationId,
     fence: session.fence + (update.releaseLease ? 1 : 0) + (update.claim ? 1 : 0),
-    due: toDueJob(update.due, row.dueInMs),
+    // What is claimed already waits for no worker.
+    due: update.claim ? null : toDueJob(update.due, row.dueInMs),
     timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
     isEnded: isTerminal(update.patch.status ?? session.status),
     move: toSessionMove(session, update.patch),

@@ -1,18 +1,31 @@
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
+import type { Assignment } from "./assignment.ts";
 import { showPresence } from "./show-presence.ts";
 import { createSlots } from "./slots.ts";
-import type { StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
+import type { ConsumeOptions, StepConsumer, StepJob, StepQueue } from "./step-queue.ts";
 
 /** A worker of this process, to which steps can be given past the queue. */
 export interface LocalConsumer extends StepConsumer {
-  /** Names it in offers. */
+  /** Names it in notes, and in claims. */
   id: string;
+  leaseMs: number;
   /** Runs the step if there is a free slot. */
-  tryRun(step: DueStep): boolean;
+  tryRun(step: LocalStep): boolean;
+  /** Takes a slot for a step that is not known yet; null when there is none. */
+  reserve(): Slot | null;
   /** Hands on so many of the jobs that wait for a slot. */
   handOn(count: number): void;
+}
+
+/** A step that comes past the queue. */
+export type LocalStep = DueStep | Assignment;
+
+/** A slot that was taken; it is used or released. */
+export interface Slot {
+  run(step: LocalStep): void;
+  release(): void;
 }
 
 /** Consumes the queue, and runs what is offered, both within the same slots. */
@@ -21,44 +34,53 @@ export function consumeDirectly(options: {
   wake: Pick<Wake, "send" | "receive" | "ready">;
   log: Logger;
   run: (job: StepJob) => Promise<void>;
-  concurrency: number;
+  worker: ConsumeOptions;
   /** Offers a job that finds no slot to another worker; false when none is known to have one. */
   offer: (step: DueStep) => boolean;
   /** The same, and what nobody can take goes back to the queue. */
   handOn: (step: DueStep) => Promise<void>;
 }): LocalConsumer {
-  const { queue, log, run, concurrency, offer, handOn } = options;
+  const { queue, log, run, offer, handOn } = options;
+  const { id, leaseMs, concurrency } = options.worker;
   const running = new Set<Promise<void>>();
   const slots = createSlots(concurrency, () => presence.change());
-  const presence = showPresence(options.wake, () => slots.free);
+  const presence = showPresence(options.wake, { id, leaseMs, countFree: () => slots.free });
   let isClosed = false;
 
-  const consumer = queue.consume(
-    async (job) => {
-      // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
-      if (job.kind === "timer") return run(job);
-      if (isClosed) return handOn(job);
-      if (!slots.tryTake()) {
-        // What would only wait here goes to whoever has a free slot, now or once somebody says so.
-        if (offer(job)) return;
-        if (!(await slots.take())) return handOn(job);
-      }
-      await run(job).finally(() => slots.release());
-    },
-    { concurrency },
-  );
+  const consumer = queue.consume(async (job) => {
+    // A look at a clock holds no slot: it is over in a moment, and others' steps may wait for it.
+    if (job.kind === "timer") return run(job);
+    if (isClosed) return handOn(job);
+    if (!slots.tryTake()) {
+      // What would only wait here goes to whoever has a free slot, now or once somebody says so.
+      if (offer(job)) return;
+      if (!(await slots.take())) return handOn(job);
+    }
+    await run(job).finally(() => slots.release());
+  }, options.worker);
+  const reserve = (): Slot | null => {
+    if (isClosed || !slots.tryTake()) return null;
+    return {
+      run(step) {
+        const done = run({ ...step, kind: "step" })
+          .catch((error: unknown) => log.error({ err: error, session: step.sessionId }, "a step failed"))
+          .finally(() => {
+            running.delete(done);
+            slots.release();
+          });
+        running.add(done);
+      },
+      release: slots.release,
+    };
+  };
   return {
-    id: presence.id,
+    id,
+    leaseMs,
+    reserve,
     tryRun(step) {
-      if (isClosed || !slots.tryTake()) return false;
-      const done = run({ ...step, kind: "step" })
-        .catch((error: unknown) => log.error({ err: error, session: step.sessionId }, "a step failed"))
-        .finally(() => {
-          running.delete(done);
-          slots.release();
-        });
-      running.add(done);
-      return true;
+      const slot = reserve();
+      slot?.run(step);
+      return slot !== null;
     },
     handOn: (count) => slots.sendAway(count),
     async close() {

@@ -1,12 +1,25 @@
-// Offers a due step straight to a worker with a free slot, of this process or another one, and queues what nobody takes.
-// Claims decide who runs a step, so an offer may be lost, come late, or come twice.
+// Gives a due step straight to a worker with a free slot, of this process or another one, and queues what nobody takes.
+// Claims decide who runs a step, so an offer may be lost, come late, or come twice. Whoever makes a step due may also
+// claim it for a worker in the same commit: it reserves a place before, and gives the step after.
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
+import { type Assignment, type Place, readTakeNote, toTakeNote } from "./assignment.ts";
 import { consumeDirectly, type LocalConsumer } from "./consume-directly.ts";
 import { createConsumers } from "./consumers.ts";
+import { createStandingAssignments } from "./standing-assignments.ts";
 import { createStandingOffers } from "./standing-offers.ts";
 import type { StepQueue } from "./step-queue.ts";
+
+/** A queue past which steps can be given to workers. */
+export interface DirectQueue extends StepQueue {
+  /**
+   * Finds a worker with a free slot that can be given a step; null when none is known.
+   *
+   * @param preferred the worker that knows the session best, if it is free
+   */
+  reserve(preferred: string | null): Place | null;
+}
 
 /** What {@link offerSteps} works with. */
 export interface OfferOptions {
@@ -15,6 +28,8 @@ export interface OfferOptions {
   wake: Pick<Wake, "send" | "receive" | "ready">;
   /** Of these steps, those that are still to be claimed. */
   findUnclaimed: (steps: DueStep[]) => Promise<DueStep[]>;
+  /** Ends the claims of those steps that their workers did not take up, and gives them as they are then. */
+  takeBack: (steps: DueStep[]) => Promise<DueStep[]>;
   log: Logger;
 }
 
@@ -25,13 +40,25 @@ const ASK_MS = 50;
  * The queue with a shorter way for steps that are due now. What is delayed, what was put back, and timers take the
  * queue, and so does a step while no worker is known to have a free slot.
  */
-export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): StepQueue {
+export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferOptions): DirectQueue {
   const consumers = createConsumers();
   const enqueue = (step: DueStep) =>
     queue.add(step).catch((error: unknown) => {
       log.warn({ err: error, session: step.sessionId }, "a due step was not queued; the sweep will do it");
     });
   const standing = createStandingOffers({ consumers, findUnclaimed, enqueue });
+  /** What cannot be taken back now is found by the sweep, once its lease has lapsed. */
+  const enqueueUntaken = async (steps: DueStep[]) => {
+    const untaken = await takeBack(steps).catch((error: unknown) => {
+      log.warn(
+        { err: error },
+        "it could not be seen whether steps were taken up; the sweep will see to them",
+      );
+      return [];
+    });
+    await Promise.all(untaken.map(enqueue));
+  };
+  const assignments = createStandingAssignments(enqueueUntaken);
   let local: LocalConsumer | null = null;
   let isClosed = false;
   let handedOn = 0;
@@ -40,9 +67,29 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
   const offer = (step: DueStep): boolean => {
     const consumer = isClosed ? null : consumers.choose();
     if (consumer === null) return false;
-    wake.send(toOffer(consumer, step));
-    standing.add(step, consumer);
+    wake.send(toOffer(consumer.id, step));
+    standing.add(step, consumer.id);
     return true;
+  };
+  const reserveHere = (): Place | null => {
+    const slot = local?.reserve();
+    if (!local || !slot) return null;
+    const claim = { worker: local.id, leaseMs: local.leaseMs };
+    const abandon = (step: DueStep) => {
+      slot.release();
+      assignments.add(step);
+    };
+    return { claim, give: slot.run, release: slot.release, abandon };
+  };
+  const reserveElsewhere = (preferred: string | null): Place | null => {
+    const consumer = isClosed ? null : consumers.choose(preferred);
+    if (!consumer || consumer.leaseMs === null) return null;
+    const { id, leaseMs } = consumer;
+    const give = (assignment: Assignment) => {
+      wake.send(toTakeNote(id, assignment));
+      assignments.add(assignment);
+    };
+    return { claim: { worker: id, leaseMs }, give, release: () => undefined, abandon: assignments.add };
   };
   /** A step whose job is not over yet, so that another one needs another id. The sweep's are not negative. */
   const toAgain = ({ sessionId, fence }: DueStep) => ({ sessionId, fence, putBack: --handedOn });
@@ -51,13 +98,19 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     if (!offer(step)) await enqueue(step);
   };
   const stopReceiving = wake.receive((note) => {
-    const [kind, consumer = "", count] = note.split(".");
-    if (kind === "free" || kind === "full") consumers.heard(consumer, kind);
+    const [kind, consumer = "", count, leaseMs] = note.split(".");
+    if (kind === "free" || kind === "full") {
+      // A worker of the version before says nothing of leases, and takes offers only.
+      consumers.heard({ id: consumer, leaseMs: leaseMs === undefined ? null : Number(leaseMs) }, kind);
+    }
     if (kind === "free") local?.handOn(Number(count));
     else if (kind === "gone") consumers.forget(consumer);
     else if (kind === "offer" && local && consumer === local.id) {
       const step = readOffer(note);
       if (!local.tryRun(step)) void enqueue(step);
+    } else if (kind === "take" && local && consumer === local.id) {
+      const assignment = readTakeNote(note);
+      if (!local.tryRun(assignment)) void enqueueUntaken([assignment]);
     }
   });
   const ask = () => {
@@ -76,14 +129,15 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
       if (isDueNow && (local?.tryRun(step) || offer(step))) return;
       await queue.add(step, options);
     },
-    consume(run, { concurrency }) {
+    reserve: (preferred) => reserveHere() ?? reserveElsewhere(preferred),
+    consume(run, worker) {
       // It stays when it has closed: what is still offered to it is queued at once.
       local = consumeDirectly({
         queue,
         wake,
         log,
         run,
-        concurrency,
+        worker,
         offer: (job) => offer(toAgain(job)),
         handOn,
       });
@@ -92,6 +146,7 @@ export function offerSteps({ queue, wake, findUnclaimed, log }: OfferOptions): S
     async close() {
       isClosed = true;
       stopReceiving();
+      await assignments.close();
       await standing.close();
       await queue.close();
     },

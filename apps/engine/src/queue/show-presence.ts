@@ -1,10 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Wake } from "../wake/wake.ts";
 
 /** What other processes are told of a worker. */
 export interface Presence {
-  /** Names the worker in notes. */
-  id: string;
   /** Tells soon that the worker has become full, or free again. */
   change(): void;
   /** Tells that the worker takes no more, and nothing after that. */
@@ -17,12 +14,20 @@ const PRESENCE_MS = 400;
 /** How often a worker that is full, or no more, says so at most, in milliseconds. */
 const CHANGE_MS = 50;
 
+/** A worker as others are told of it. */
+export interface ShownWorker {
+  /** Names it in notes. */
+  id: string;
+  /** How long it holds a step that is claimed for it, in milliseconds. */
+  leaseMs: number;
+  countFree(): number;
+}
+
 /** Tells other processes again and again, and whenever one asks, how many slots of a worker are free. */
 export function showPresence(
   wake: Pick<Wake, "send" | "receive" | "ready">,
-  countFree: () => number,
+  { id, leaseMs, countFree }: ShownWorker,
 ): Presence {
-  const id = randomBytes(6).toString("hex");
   let changing: NodeJS.Timeout | null = null;
   let isOver = false;
   const tell = () => {
@@ -31,7 +36,7 @@ export function showPresence(
     wake.ready().then(
       () => {
         const free = countFree();
-        if (!isOver) wake.send(free === 0 ? `full.${id}` : `free.${id}.${free}`);
+        if (!isOver) wake.send(free === 0 ? `full.${id}` : `free.${id}.${free}.${leaseMs}`);
       },
       () => undefined,
     );
@@ -42,7 +47,6 @@ export function showPresence(
   });
   tell();
   return {
-    id,
     change() {
       if (!isOver) changing ??= setTimeout(tell, CHANGE_MS);
     },

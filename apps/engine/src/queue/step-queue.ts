@@ -22,8 +22,17 @@ export interface StepQueue {
   /** Counts the jobs in it. */
   count(): Promise<QueueDepth>;
   /** Takes steps and timers out and runs them, `concurrency` at once. */
-  consume(run: (job: StepJob) => Promise<void>, options: { concurrency: number }): StepConsumer;
+  consume(run: (job: StepJob) => Promise<void>, options: ConsumeOptions): StepConsumer;
   close(): Promise<void>;
+}
+
+/** What a worker is and how much it takes. */
+export interface ConsumeOptions {
+  /** Names it among all workers, in letters, digits, `_` and `-`. */
+  id: string;
+  concurrency: number;
+  /** How long it holds a step before it must prolong that, in milliseconds. */
+  leaseMs: number;
 }
 
 /** When something happens by itself: by the database's clock, and how far away that is, in milliseconds. */
@@ -35,6 +44,8 @@ export interface Timer {
 /** What the queue delivers: a step to run, or a session to look at because a timer is up. */
 export interface StepJob extends DueStep {
   kind: "step" | "timer";
+  /** What a worker must be told of a step that is claimed for it already: see `Assignment`. Else absent. */
+  news?: string;
 }
 
 /** A running consumer of steps. */

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 
 /** Sends and receives wake-ups of one process. */
 export interface Wake {
-  /** Tells every process that these sessions changed. Never throws; ids of one turn of the event loop go together. */
+  /** Tells every process that these sessions changed. Never throws; ids that are told in one go travel together. */
   publish(sessionId: string): void;
   /**
    * Calls back for every wake-up, this process's own included, or for those of one session. Returns the way to stop.
@@ -99,8 +99,9 @@ export function createWake(
     }
   };
   const put = (entry: string) => {
-    // Before the reads that this process itself is woken to: others are on their way meanwhile.
-    if (outgoing.size === 0) process.nextTick(() => (isFlushing = isFlushing.then(flush)));
+    // Soon, before the reply to whoever asked and the reads that this process itself is woken to: others are on their way
+    // meanwhile. While something is being sent, more gathers.
+    if (outgoing.size === 0) isFlushing = isFlushing.then(flush);
     outgoing.add(entry);
   };
   return {

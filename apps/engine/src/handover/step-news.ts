@@ -1,0 +1,80 @@
+// What whoever makes a step due tells the worker that it gives it to: the session's row and the events that are new. With
+// what that worker remembers of the session, it needs no look at the database before it asks the model.
+import type { NewEvent, StoredEvent } from "../domain/events.ts";
+import { parseJson, stringifyJson } from "../domain/json.ts";
+import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
+import type { SessionUpdate, WrittenChange } from "../postgres/update-session.ts";
+import type { KnownSession } from "./known-sessions.ts";
+
+/** A session's row as it was written, and the events that a model sees from `fromIndex` on. */
+export interface StepNews {
+  session: SessionRow;
+  fromIndex: number;
+  events: StoredEvent[];
+  /** When it was told, by the wall clock of whoever told it, in milliseconds. */
+  toldAt: number;
+}
+
+/** Most bytes of news: more of it goes by the database. With its wrapping it fits into one wake-up. */
+const MAX_NEWS_BYTES = 5_000;
+
+/** The news of a step that was claimed by the update that made it due; empty when it is too much for a note. */
+export function toNews(
+  session: SessionRow,
+  update: SessionUpdate & Required<Pick<SessionUpdate, "claim">>,
+  { change, row }: WrittenChange,
+): string {
+  const written: SessionRow = {
+    ...session,
+    ...update.patch,
+    ...row,
+    fence: change.fence,
+    worker: update.claim.worker,
+    isLeased: true,
+    stateMs: 0,
+    nextIndex: session.nextIndex + update.events.length,
+  };
+  const events = toTranscript(session.nextIndex, update.events);
+  const news: StepNews = { session: written, fromIndex: session.nextIndex, events, toldAt: Date.now() };
+  const text = stringifyJson(news);
+  return Buffer.byteLength(text) > MAX_NEWS_BYTES ? "" : text;
+}
+
+/** Reads {@link toNews}; null when there are none. */
+export function readNews(text: string): StepNews | null {
+  if (text === "") return null;
+  const news = parseJson(text) as unknown as StepNews;
+  const { session } = news;
+  const toDate = (moment: Date | null) => moment && new Date(moment);
+  return {
+    ...news,
+    session: {
+      ...session,
+      callDeadlineAt: toDate(session.callDeadlineAt),
+      timerAt: toDate(session.timerAt),
+      receivedMs: performance.now(),
+    },
+  };
+}
+
+/** The step that news and what is known make together; null when something lies between them. */
+export function toKnownStep(
+  known: KnownSession | null,
+  news: StepNews | null,
+): { session: ClaimedSessionRow; events: StoredEvent[] } | null {
+  if (!known || !news) return null;
+  const isNext = known.nextIndex === news.fromIndex;
+  if (!isNext || known.terms.toolsVersion !== news.session.toolsVersion) return null;
+  const waitedMs = Math.max(0, Date.now() - news.toldAt);
+  return {
+    session: { ...known.terms, ...news.session, claims: 1, waitedMs },
+    events: [...known.events, ...news.events],
+  };
+}
+
+/** The events that a model sees, with the places that they get. */
+export function toTranscript(nextIndex: number, events: readonly NewEvent[]): StoredEvent[] {
+  return events
+    .map((event, position) => ({ internal: null, ...event, index: nextIndex + position }))
+    .filter(({ type }) => type === "AgentEvent");
+}
