@@ -128,7 +128,8 @@ async function findOrphans(stack: TestStack, survivor: TestProcess): Promise<Set
   const db = new pg.Client({ connectionString: stack.databaseUrl });
   await db.connect();
   const { rows } = await db.query<{ id: string }>(
-    "SELECT id FROM sessions WHERE status = 'running' AND split_part(worker, '.', -2) <> $1",
+    `SELECT id FROM sessions
+      WHERE status = 'running' AND lease_until IS NOT NULL AND split_part(worker, '-', -2) <> $1`,
     [String(survivor.pid)],
   );
   await db.end();

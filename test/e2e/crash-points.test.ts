@@ -53,13 +53,18 @@ interface Scene {
   ): TestProcess;
 }
 
-async function openScene(backend: "postgres" | "redis"): Promise<Scene> {
+/** How long the model takes for a step, in milliseconds. */
+const QUICK: [number, number] = [5, 60];
+/** So long that a process that is stopped a moment after it took a step still has it. */
+const SLOW: [number, number] = [150, 300];
+
+async function openScene(backend: "postgres" | "redis", modelMs = QUICK): Promise<Scene> {
   const seed = chooseSeed();
   const random = seeded(seed);
   const stack = await startStack({
     backend,
     worker: false,
-    script: planned(() => random.integer(5, 60)),
+    script: planned(() => random.integer(...modelMs)),
     env: timing,
   });
   closers.push(() => stack.close());
@@ -129,7 +134,7 @@ async function stopInTheMiddle(db: pg.Client, worker: TestProcess, random: Rando
 /** How many claims are a worker process's, lapsed ones too. */
 async function countClaims(db: pg.Client, { pid }: TestProcess): Promise<number> {
   const { rowCount } = await db.query(
-    "SELECT FROM sessions WHERE split_part(worker, '.', -2) = $1 AND lease_until IS NOT NULL",
+    "SELECT FROM sessions WHERE split_part(worker, '-', -2) = $1 AND lease_until IS NOT NULL",
     [String(pid)],
   );
   return rowCount ?? 0;
@@ -194,7 +199,7 @@ describe.each(backends)("nothing is lost and nothing is done twice on %s", (back
   });
 
   it("when workers come back after they lost their lease", async () => {
-    const scene = await openScene(backend);
+    const scene = await openScene(backend, SLOW);
     const { stack, plans, random } = scene;
     const db = await connectTo(stack);
     const ids: string[] = [];

@@ -9,6 +9,7 @@ import {
   claimForRun,
   decide,
   post,
+  postAndGive,
   progress,
   putTools,
   toWaitingDecisions,
@@ -146,10 +147,10 @@ const whileAny = (state: "pending" | "awaiting_approval", action: Action): Actio
   ...action,
   isPossible: ({ calls }) => placesOf(calls, state).length > 0,
 });
-const postWaiting = (order: number[]) =>
+const postWaiting = (order: number[], isGiven: boolean) =>
   whileAny(
     "pending",
-    post(`what waits: ${order}`, (at) => toWaitingEntries(at, order)),
+    (isGiven ? postAndGive : post)(`what waits: ${order}`, (at) => toWaitingEntries(at, order)),
   );
 const decideWaiting = (order: number[], { call: _call, ...body }: Decided) =>
   whileAny(
@@ -168,7 +169,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [1, onAny(back.map(renew))],
   [1, onAny(back.map(giveBack))],
   [4, onAny(bodies.map((body) => post(JSON.stringify(body), () => body)))],
-  [6, onAny(orders.map(postWaiting))],
+  [8, onAny(fc.tuple(orders, fc.boolean()).map((drawn) => postWaiting(...drawn)))],
   [4, onAny(decisions.map((body) => decide(JSON.stringify(body), () => body)))],
   [6, onAny(fc.tuple(orders, decided).map((drawn) => decideWaiting(...drawn)))],
   [3, onAny(place.map(progress))],

@@ -4,8 +4,10 @@ import { claimCall } from "@tandem/engine/commands/claim-call";
 import { claimStep } from "@tandem/engine/commands/claim-step";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
 import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
+import { takeStep } from "@tandem/engine/commands/take-step";
 import type { Principal } from "@tandem/engine/domain/api-keys";
 import { createChangesReader } from "@tandem/engine/queries/changes-reader";
+import type { Assignment } from "@tandem/engine/queue/assignment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type BareEngine,
@@ -68,6 +70,24 @@ const submit = (id: string, toolName: string) =>
     ],
   });
 
+/** Posts a result while a worker has a free slot. */
+async function submitAndGive(id: string) {
+  const given: Assignment[] = [];
+  const { queue } = bare.engine;
+  const reserve = queue.reserve;
+  queue.reserve = () => ({
+    claim: { worker: "w", leaseMs: 60_000 },
+    give: (assignment) => given.push(assignment),
+    release: () => undefined,
+    abandon: () => undefined,
+  });
+  const { count } = await countStatements(() => submit(id, "look"));
+  queue.reserve = reserve;
+  const [result] = given;
+  if (!result) throw new Error("no step was given");
+  return { result, count };
+}
+
 describe("statements: one is enough", () => {
   it("for a new session", async () => {
     const { count } = await countStatements(() => createBareSession(bare.engine, principal));
@@ -115,6 +135,27 @@ describe("statements: one is enough", () => {
     const second = await claimed();
     const answered = await countStatements(() => finishWith(bare.engine, second, { text: "Done." }));
     expect(answered).toEqual({ result: true, count: 1 });
+  });
+});
+
+describe("statements: none is needed", () => {
+  it("by a worker that has written the step before, until the model is asked", async () => {
+    await finishWith(bare.engine, await claimed(), { calls: [{ tool: "look", args: {} }] });
+    const [id = ""] = await pendingIds();
+    const { result, count } = await submitAndGive(id);
+    expect(count).toBe(2);
+    const taken = await countStatements(() => takeStep(bare.engine, result));
+    expect(taken.result).toMatchObject({ isRecalled: true });
+    expect(taken.result?.events).toHaveLength(3);
+    expect(taken.count).toBe(0);
+    // Another one reads it, in one.
+    expect((await countStatements(() => takeStep(bare.engine, result))).count).toBe(1);
+    if (!taken.result) throw new Error("the step was not taken up");
+    const { session } = taken.result;
+    const done = await countStatements(() =>
+      finishWith(bare.engine, { session, events: [] }, { text: "18" }),
+    );
+    expect(done).toEqual({ result: true, count: 1 });
   });
 });
 

@@ -1,11 +1,16 @@
 // What can happen to the calls of one session: for each thing, what the model says of it and how it is done to the engine.
 import { claimCall } from "@tandem/engine/commands/claim-call";
+import type { ClaimedStep } from "@tandem/engine/commands/claim-step";
 import { decideCalls } from "@tandem/engine/commands/decide-calls";
 import { replaceTools } from "@tandem/engine/commands/replace-tools";
 import { reportProgress } from "@tandem/engine/commands/report-progress";
 import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
+import { takeStep } from "@tandem/engine/commands/take-step";
+import type { Engine } from "@tandem/engine/engine";
+import type { Assignment, Place } from "@tandem/engine/queue/assignment";
+import { expect } from "vitest";
 import { type Decided, type ModelSession, type Posted, placesOf } from "./modelled-session.ts";
-import type { Action } from "./session-actions.ts";
+import { type Action, LEASE_S } from "./session-actions.ts";
 import { keyOf, type Walk, type WalkSession } from "./session-walk.ts";
 import { TOOLSETS, type Toolset } from "./walk-tools.ts";
 
@@ -30,6 +35,41 @@ export const post = (words: string, toEntries: (session: ModelSession) => Posted
     return toOutcome({ pending_approvals: [], ...receipt }, ids);
   },
 });
+
+/** The same while a worker has a free slot, which gets the next step with the last result. */
+export const postAndGive = (words: string, toEntries: (session: ModelSession) => Posted[]): Action => ({
+  words: `post and give ${words}`,
+  expected: (model, session, at) => model.postAndGive(session, toEntries(at), LEASE_S),
+  async act(walk, session, at) {
+    const given: Assignment[] = [];
+    const place: Place = {
+      claim: { worker: "test", leaseMs: LEASE_S * 1_000 },
+      give: (assignment) => given.push(assignment),
+      release: () => undefined,
+      abandon: () => undefined,
+    };
+    const queue = { ...walk.engine.queue, reserve: () => place };
+    const engine = { ...walk.engine, queue };
+    const receipt = await post(words, toEntries).act({ ...walk, engine }, session, at);
+    for (const assignment of given) session.steps.push(await takeAsRead(engine, assignment));
+    return { ...(receipt as object), isGiven: given.length > 0 };
+  },
+});
+
+/** Takes a step up, from memory where that goes: as it is in the database. */
+async function takeAsRead(engine: Engine, assignment: Assignment): Promise<ClaimedStep> {
+  const taken = await takeStep(engine, assignment);
+  const read = await takeStep(engine, { ...assignment, news: "" });
+  if (!taken || !read) throw new Error("What was given away was not held.");
+  expect(withoutClocks(taken)).toEqual(withoutClocks(read));
+  return taken;
+}
+
+/** Without the times that pass. */
+function withoutClocks({ session, events }: ClaimedStep) {
+  const { clockMs, receivedMs, stateMs, waitedMs, ...rest } = session;
+  return { ...rest, events };
+}
 
 /** Decides on calls that the session has. */
 export const decide = (words: string, toEntries: (session: ModelSession) => Decided[]): Action => ({

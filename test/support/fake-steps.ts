@@ -36,6 +36,10 @@ export interface FakeSteps {
   offers: string[];
   /** How often somebody has looked what became of its offers. */
   readonly looks: number;
+  /** How often somebody has looked what became of steps that were given to workers. */
+  readonly looksBack: number;
+  /** Tells all processes something, as if another one had. */
+  say(note: string): void;
   /** A step that has just become due. */
   makeStep(): DueStep;
   /** Claims a step for the worker of a place, as a commit does, and gives what it is given. */
@@ -50,7 +54,7 @@ export function createFakeSteps(): FakeSteps {
   const shared = createFakeQueue();
   const offers: string[] = [];
   const connect = createFakeChannel((note) => note.startsWith("offer.") && offers.push(note));
-  let looks = 0;
+  let [looks, looksBack] = [0, 0];
   const claimed = new Set<string>();
   /** Claimed for workers that have not taken them up. */
   const given = new Set<string>();
@@ -69,10 +73,11 @@ export function createFakeSteps(): FakeSteps {
         looks++;
         return steps.filter(isUnclaimed);
       },
-      takeBack: async (steps) =>
-        steps
-          .filter((step) => given.delete(keyOf(step)))
-          .map(({ sessionId, fence }) => ({ sessionId, fence: fence + 1 })),
+      takeBack: async (steps) => {
+        looksBack++;
+        const untaken = steps.filter((step) => given.delete(keyOf(step)));
+        return untaken.map(({ sessionId, fence }) => ({ sessionId, fence: fence + 1 }));
+      },
       log: pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     });
     closers.push(() => queue.close());
@@ -103,6 +108,10 @@ export function createFakeSteps(): FakeSteps {
     get looks() {
       return looks;
     },
+    get looksBack() {
+      return looksBack;
+    },
+    say: (note) => connect().wake.send(note),
     makeStep: () => ({ sessionId: randomUUID(), fence: 0 }),
     claimFor({ sessionId, fence }) {
       const assignment = { sessionId, fence: fence + 1, news: "" };

@@ -87,8 +87,13 @@ export const fail = (retryInS: number | null, back = 0) =>
 export const renew = (back = 0) =>
   withClaim("renew the lease", back, {
     expected: (model, session, holder) => model.renew(session, holder, LEASE_S),
-    act: (engine, { session }) =>
-      renewLease(engine, { sessionId: session.id, fence: session.fence, leaseMs: LEASE_S * 1_000 }),
+    async act(engine, step) {
+      const { id: sessionId, fence, version } = step.session;
+      const renewed = await renewLease(engine, { sessionId, fence, leaseMs: LEASE_S * 1_000 });
+      // As a worker does: what it knows of the session is of this version now.
+      if (renewed?.before === version) step.session.version = renewed.after;
+      return renewed !== null;
+    },
   });
 
 export const giveBack = (back = 0) =>

@@ -10,6 +10,7 @@ import {
   type ModelReply,
   type ModelSession,
   newSession,
+  type Posted,
   type SessionOptions,
   SILENT,
 } from "./modelled-session.ts";
@@ -62,6 +63,15 @@ export class SessionModel extends CallMoves {
     if (s.status === "pending") this.enter(s, "running");
     s.dueAt = dueAt;
     return { result: true };
+  }
+
+  /** The same as a post, and a claim at once where nothing else is to be done at that boundary. */
+  postAndGive(s: ModelSession, entries: readonly Posted[], leaseS: number): Expected {
+    const posted = this.post(s, entries);
+    const isOver = s.limitAt !== null && s.limitAt <= this.now;
+    const isGiven = isResumed(posted) && s.waiting === 0 && !isOver;
+    if (isGiven) this.claim(s, leaseS);
+    return posted.error ? posted : { ...posted, result: { ...(posted.result as object), isGiven } };
   }
 
   finish(s: ModelSession, holder: number, reply: ModelReply): Expected {
@@ -202,6 +212,10 @@ export class SessionModel extends CallMoves {
     }
     return WAITS[s.status as keyof typeof WAITS];
   }
+}
+
+function isResumed({ result }: Expected): boolean {
+  return typeof result === "object" && result !== null && "resumed" in result && result.resumed === true;
 }
 
 const WAITS = {

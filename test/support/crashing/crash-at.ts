@@ -4,9 +4,9 @@ import type { Engine } from "@tandem/engine/engine";
 
 /** Where a process dies, in the words of the design. */
 export type CrashPoint =
-  /** A change that makes a step due is committed; its job is not in the queue. */
+  /** A change that makes a step due is committed; its job is not in the queue, and no worker was given it. */
   | "before queueing"
-  /** A step is claimed and committed; its model has not been asked. */
+  /** A step is claimed and committed, by its worker or for it; its model has not been asked. */
   | "after the claim"
   /** The model has answered; nothing of it is written. */
   | "after the reply"
@@ -40,6 +40,21 @@ export function crashInside(engine: Engine): Engine {
     if (step.putBack === undefined) await pass("before queueing");
     return add(step, options);
   };
+  const reserve = queue.reserve.bind(queue);
+  queue.reserve = (preferred) => {
+    const place = reserve(preferred);
+    if (!place) return null;
+    return {
+      ...place,
+      give: (assignment) => void pass("before queueing").then(() => place.give(assignment)),
+    };
+  };
+  const consume = queue.consume.bind(queue);
+  queue.consume = (run, worker) =>
+    consume(async (job) => {
+      if (job.news !== undefined) await pass("after the claim");
+      await run(job);
+    }, worker);
   const query = pool.query.bind(pool) as Query;
   pool.query = (async (...args) => {
     const { text, values } = toStatement(args);

@@ -20,7 +20,8 @@ export interface AssignedChange {
 /**
  * Changes a session if it is as it was when it was read; see {@link updateUnchanged}.
  *
- * @param options.messageWaits whether a message waits: taking it up is for the worker's own claim
+ * @param options.messageWaits whether a message waits: at such a boundary more happens than a claim, and the worker sees
+ *   to that
  * @returns null when nothing was written
  */
 export async function updateAndAssign(
@@ -29,19 +30,17 @@ export async function updateAndAssign(
   update: SessionUpdate,
   options: { messageWaits: boolean },
 ): Promise<AssignedChange | null> {
-  const isPlain = update.due === "now" && !options.messageWaits && !session.isTimeOver;
-  const place = isPlain ? engine.queue.reserve(session.worker) : null;
+  const isPlain = !options.messageWaits && !session.isTimeOver && !session.pauseRequested;
+  const place = update.due === "now" && isPlain ? engine.queue.reserve(session.worker) : null;
   if (!place) {
     const written = await updateUnchanged(engine.pool, session, update);
     return written && { change: written.change, give: null };
   }
-  const assigned = { ...update, claim: place.claim };
-  const written = await writeFor(place, engine, session, assigned);
+  const written = await writeFor(place, engine, session, { ...update, claim: place.claim });
   if (!written) return null;
-  const { change } = written;
-  const give = () =>
-    place.give({ sessionId: session.id, fence: change.fence, news: toNews(session, assigned, written) });
-  return { change, give };
+  const { change, claimed } = written;
+  const news = claimed ? toNews(claimed, update.events) : "";
+  return { change, give: () => place.give({ sessionId: session.id, fence: change.fence, news }) };
 }
 
 /** Leaves no place reserved, whatever becomes of the statement. */

@@ -14,7 +14,7 @@ import { toTranscript } from "../handover/step-news.ts";
 import { type Claim, claimPlainStep, claimSession, type DueSession } from "../postgres/claim-session.ts";
 import { returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
-import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
+import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import {
   type SessionChange,
@@ -72,7 +72,8 @@ interface Boundary {
 async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Promise<Boundary | null> {
   const { session, claimedVersion, history } = due;
   if (claimedVersion !== null) {
-    return { session: toClaimed(session, { row: { version: claimedVersion } }), history, change: null };
+    const claimed = { fence: session.fence + 1, claims: session.claims + 1, isLeased: true };
+    return { session: { ...session, ...claimed, version: claimedVersion }, history, change: null };
   }
   const isPlain = session.claims < MAX_CLAIMS && !session.pauseRequested && !session.isTimeOver;
   const update = toStart(session, due.messages);
@@ -80,7 +81,7 @@ async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Pro
   const written = await updateUnchanged(engine.pool, session, { ...update, claim });
   if (!written) return null;
   return {
-    session: toClaimed(session, { row: written.row, update }),
+    session: { ...session, ...written.claimed, claims: session.claims + 1 },
     history: history && [...history, ...toTranscript(session.nextIndex, update.events)],
     change: written.change,
   };
@@ -118,17 +119,7 @@ function toStart(session: ClaimedSessionRow, waiting: readonly WaitingMessage[])
   };
 }
 
-/** A session that was not claimed yet, as it is now. */
-function toClaimed(
-  session: ClaimedSessionRow,
-  { row, update }: { row: Pick<SessionRow, "version"> & Partial<SessionRow>; update?: SessionUpdate },
-): ClaimedSessionRow {
-  const claimed = { fence: session.fence + 1, claims: session.claims + 1, isLeased: true };
-  return toStarted({ ...session, ...claimed, ...row }, update);
-}
-
-function toStarted(session: ClaimedSessionRow, update?: SessionUpdate): ClaimedSessionRow {
-  if (!update) return session;
+function toStarted(session: ClaimedSessionRow, update: SessionUpdate): ClaimedSessionRow {
   return { ...session, ...update.patch, nextIndex: session.nextIndex + update.events.length };
 }
 

@@ -3,7 +3,6 @@
 import type { NewEvent, StoredEvent } from "../domain/events.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
 import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
-import type { SessionUpdate, WrittenChange } from "../postgres/update-session.ts";
 import type { KnownSession } from "./known-sessions.ts";
 
 /** A session's row as it was written, and the events that a model sees from `fromIndex` on. */
@@ -18,24 +17,16 @@ export interface StepNews {
 /** Most bytes of news: more of it goes by the database. With its wrapping it fits into one wake-up. */
 const MAX_NEWS_BYTES = 5_000;
 
-/** The news of a step that was claimed by the update that made it due; empty when it is too much for a note. */
-export function toNews(
-  session: SessionRow,
-  update: SessionUpdate & Required<Pick<SessionUpdate, "claim">>,
-  { change, row }: WrittenChange,
-): string {
-  const written: SessionRow = {
-    ...session,
-    ...update.patch,
-    ...row,
-    fence: change.fence,
-    worker: update.claim.worker,
-    isLeased: true,
-    stateMs: 0,
-    nextIndex: session.nextIndex + update.events.length,
-  };
-  const events = toTranscript(session.nextIndex, update.events);
-  const news: StepNews = { session: written, fromIndex: session.nextIndex, events, toldAt: Date.now() };
+/**
+ * The news of a step that was claimed by the update that made it due; empty when it is too much for a note.
+ *
+ * @param session the row as it was written
+ * @param appended all the events that were written with it
+ */
+export function toNews(session: SessionRow, appended: readonly NewEvent[]): string {
+  const fromIndex = session.nextIndex - appended.length;
+  const events = toTranscript(fromIndex, appended);
+  const news: StepNews = { session, fromIndex, events, toldAt: Date.now() };
   const text = stringifyJson(news);
   return Buffer.byteLength(text) > MAX_NEWS_BYTES ? "" : text;
 }

@@ -12,7 +12,7 @@ import {
 import type { Queryable } from "./pool.ts";
 import { type AddValue, prepared } from "./prepared.ts";
 import { toAssignments } from "./session-assignments.ts";
-import { type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
+import { SESSION_COLUMNS, type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
 /**
  * When the next step should run: at once, after a wait, not until something happens, or as it was. `hold` keeps the
@@ -73,7 +73,9 @@ export interface SessionChange {
 /** A change that was written, and what it made of the row. */
 export interface WrittenChange {
   change: SessionChange;
-  row: Pick<SessionRow, "version" | "timerAt">;
+  version: string;
+  /** The row as it is now, when the change has given the step to a worker; else null. */
+  claimed: SessionRow | null;
 }
 
 /**
@@ -104,13 +106,7 @@ export async function updateUnchanged(
   update: SessionUpdate,
 ): Promise<WrittenChange | null> {
   const { text, values } = toStatement(session, update);
-  const { rows } = await db.query<{
-    version: string;
-    at: Date | null;
-    delayMs: number;
-    dueInMs: number | null;
-    agentName: string;
-  }>(prepared(text, values));
+  const { rows } = await db.query<UpdatedRow>(prepared(text, values));
   const [row] = rows;
   if (!row) return null;
   const isTimerNew = row.at !== null && row.at.getTime() !== session.timerAt?.getTime();
@@ -126,8 +122,18 @@ export async function updateUnchanged(
     move: toSessionMove(session, update.patch),
     ...(toolNames.length > 0 ? { offered: { toolNames, agentName: row.agentName } } : {}),
   };
-  return { change, row: { version: row.version, timerAt: row.at } };
+  const { at: _at, delayMs: _delayMs, dueInMs: _dueInMs, agentName: _agentName, ...claimed } = row;
+  return { change, version: row.version, claimed: update.claim ? (claimed as SessionRow) : null };
 }
+
+/** What an update tells of the row: all of it to those that claim it. */
+type UpdatedRow = Partial<SessionRow> & {
+  version: string;
+  at: Date | null;
+  delayMs: number;
+  dueInMs: number | null;
+  agentName: string;
+};
 
 /** Only a row of this version counts, and the events' indexes come from it. */
 const toTarget = ({ ifNoMessageWaits }: SessionUpdate) => `target AS MATERIALIZED (
@@ -150,7 +156,7 @@ function toStatement(session: SessionRow, update: SessionUpdate): { text: string
   const text = `WITH ${parts.join(",\n")}
     UPDATE sessions SET ${["last_activity_at = clock_timestamp()", ...assignments].join(", ")}
       FROM target WHERE id = target_id
-    RETURNING xmin::text AS version, agent_name AS "agentName", ${TIMER_AT} AS at,
+    RETURNING ${update.claim ? SESSION_COLUMNS : "xmin::text AS version"}, agent_name AS "agentName", ${TIMER_AT} AS at,
               (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
               (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`;
   return { text, values };
