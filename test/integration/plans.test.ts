@@ -1,6 +1,9 @@
 // Nothing that the server does may take longer because there are many sessions. Everything it does is done once, beside
 // many sessions, and each statement that it sent is looked at.
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { takeStep } from "@tandem/engine/commands/take-step";
+import { renewLease, takeBackSteps } from "@tandem/engine/postgres/leases";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oneToolThenAnswer } from "../support/fake-model-server.ts";
@@ -35,7 +38,9 @@ beforeAll(async () => {
   await loadManySessions(client, { sessions: 30_000, otherOwners: 10_000 });
   const recording = recordStatements();
   const worker = await stack.addWorker();
-  requested = await useEverything(stack, createWire(stack.baseUrl, apiKey)).finally(recording.stop);
+  requested = await useEverything(stack, createWire(stack.baseUrl, apiKey))
+    .finally(() => useTheRare(stack))
+    .finally(recording.stop);
   await worker.close();
   statements = recording.statements.filter(isAboutGrowing);
 });
@@ -89,6 +94,14 @@ describe("beside many sessions", () => {
     expect(slow).not.toEqual([]);
   });
 });
+
+/** What a worker and whoever gives it steps do now and then only. */
+async function useTheRare({ engine }: TestStack): Promise<void> {
+  const step = { sessionId: randomUUID(), fence: 1 };
+  await takeStep(engine, { ...step, news: "" });
+  await takeBackSteps(engine.pool, [step]);
+  await renewLease(engine.pool, { ...step, leaseMs: 30_000 });
+}
 
 async function findAllSlowParts(): Promise<string[]> {
   const slow: string[] = [];
