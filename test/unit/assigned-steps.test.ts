@@ -61,6 +61,21 @@ describe("a place", () => {
     expect(steps.shared.queued).toEqual([]);
   });
 
+  it("is not with the preferred worker while another one is much less busy", async () => {
+    const api = steps.addProcess();
+    for (const [id, free] of [
+      ["busy", 90],
+      ["idle", 100],
+    ])
+      steps.say(`free.${id}.${free}.30000`);
+    await waitFor(() => api.heard.length >= 2, { what: "both to be heard" });
+    const chosen = () => api.queue.reserve("busy")?.claim.worker;
+    expect([chosen(), chosen()].sort()).toEqual(["busy", "idle"]);
+    steps.say("free.busy.92.30000");
+    await waitFor(() => api.heard.length >= 3, { what: "it to be heard" });
+    expect([chosen(), chosen()]).toEqual(["busy", "busy"]);
+  });
+
   it("is not found while the only worker is full, has gone, or says nothing of leases", async () => {
     const [api, worker, gate] = [steps.addProcess(), steps.addProcess(), createGate()];
     expect(api.queue.reserve(null)).toBeNull();

@@ -100,8 +100,9 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
   const stopReceiving = wake.receive((note) => {
     const [kind, consumer = "", count, leaseMs] = note.split(".");
     if (kind === "free" || kind === "full") {
+      const free = kind === "free" ? Number(count) : 0;
       // A worker of the version before says nothing of leases, and takes offers only.
-      consumers.heard({ id: consumer, leaseMs: leaseMs === undefined ? null : Number(leaseMs) }, kind);
+      consumers.heard({ id: consumer, free, leaseMs: leaseMs === undefined ? null : Number(leaseMs) });
     }
     if (kind === "free") local?.handOn(Number(count));
     else if (kind === "gone") consumers.forget(consumer);

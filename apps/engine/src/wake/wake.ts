@@ -1,5 +1,6 @@
-// Wake-ups: telling every process that sessions have changed. They carry ids only and may be lost; whoever waits
-// reads before it waits and again after, so a lost one costs time, never data. What is told beside them is lost for good.
+// Wake-ups: telling every process that sessions have changed. They carry ids and may be lost; whoever waits reads before
+// it waits and again after, so a lost one costs time, never data. So do notes between processes, which travel with them.
+// What is told beside both is lost for good.
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 
