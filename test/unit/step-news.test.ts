@@ -56,13 +56,13 @@ describe("known sessions", () => {
   });
 
   it("are forgotten in their order when there is no more room, and one that is too large at once", () => {
-    const size = JSON.stringify([terms, known().events]).length;
-    const sessions = createKnownSessions({ all: 2 * size, one: size });
-    for (const id of ["a", "b", "a", "c"]) sessions.remember(id, known());
-    sessions.remember("large", known("more than the others"));
+    const text = "x".repeat(1_000);
+    const sessions = createKnownSessions({ all: 2_500, one: 1_200 });
+    for (const id of ["a", "b", "a", "c"]) sessions.remember(id, known(text));
+    sessions.remember("large", known(text + text));
     expect(["a", "b", "c", "large"].filter((id) => sessions.take(id))).toEqual(["a", "c"]);
     // What was taken has made room.
-    for (const id of ["d", "e"]) sessions.remember(id, known());
+    for (const id of ["d", "e"]) sessions.remember(id, known(text));
     expect(["d", "e"].filter((id) => sessions.take(id))).toEqual(["d", "e"]);
   });
 });

@@ -4,8 +4,9 @@
 // millisecond more than the promise counts) and ends when the head of the next model request reaches the model's
 // process. One session at a time, with one call per step, so nothing waits for anything else's turn.
 //
-// The floor is the sum of what any such path must do: two bare commits (the result is settled, the step is claimed) and
-// one bare queue hop. They are measured in turn with the sessions.
+// The floor is the sum of what the design has on this path: two bare commits (the result is settled, the step is claimed)
+// and one bare queue hop. They are measured in turn with the sessions. Tandem does both in one commit, and gives the step
+// away past the queue, so it may come out below.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";

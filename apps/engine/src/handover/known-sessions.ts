@@ -1,6 +1,5 @@
 // What a worker remembers of sessions whose steps it has written: the next step of one needs to be told only what is new.
 import type { StoredEvent } from "../domain/events.ts";
-import { stringifyJson } from "../domain/json.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
 
 /** What never changes in a session, or only together with the version of its tools. */
@@ -25,7 +24,7 @@ export interface KnownSessions {
   take(sessionId: string): KnownSession | null;
 }
 
-/** Most characters of JSON that are remembered of all sessions, and of one. */
+/** Most characters that are remembered of all sessions, and of one. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 const MAX_SESSION_CHARACTERS = 512 * 1024;
 
@@ -42,7 +41,7 @@ export function createKnownSessions(
   return {
     remember(sessionId, known) {
       forget(sessionId);
-      const size = stringifyJson([known.terms, known.events]).length;
+      const size = measure(known, limits.one);
       if (size > limits.one) return;
       sessions.set(sessionId, { known, characters: size });
       characters += size;
@@ -57,4 +56,34 @@ export function createKnownSessions(
       return known;
     },
   };
+}
+
+/** The sizes of definitions and events: they stay the same objects from one step of a session to the next. */
+const sizes = new WeakMap<object, number>();
+
+/** About as many characters as a session has in JSON, or more than `most` when it is more than that. */
+function measure({ terms, events }: KnownSession, most: number): number {
+  let size = 0;
+  for (const part of [terms.agent, terms.tools, ...events]) {
+    let partSize = sizes.get(part);
+    if (partSize === undefined) {
+      partSize = countCharacters(part, most);
+      sizes.set(part, partSize);
+    }
+    size += partSize;
+    if (size > most) break;
+  }
+  return size;
+}
+
+/** The characters of a value, counted no further than a little over `most`: texts can be large. */
+function countCharacters(value: unknown, most: number): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let count = 0;
+  for (const [key, part] of Object.entries(value)) {
+    count += key.length + countCharacters(part, most - count);
+    if (count > most) break;
+  }
+  return count;
 }
