@@ -131,7 +131,10 @@ describe("a start", () => {
     const holder = hold();
     await holder.waitForLine(/^ready/);
     const refused = start({ predecessorTimeoutMs: 200 });
-    await expect(refused).rejects.toThrow(`${dataDir} is already in use by process ${holder.pid}`);
+    await expect(refused).rejects.toMatchObject({
+      code: "DATA_FOLDER_IN_USE",
+      message: expect.stringContaining(`${dataDir} is already in use by process ${holder.pid}`),
+    });
   });
 
   test("waits for a predecessor that is on its way out", async () => {

@@ -75,12 +75,17 @@ export function toStartFault(error: unknown): string {
 
 /** What to do about an error at the start, when it has a plain cause. */
 function adviseOnStart(error: unknown): string | null {
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const { code, address, port, message } = error as NodeJS.ErrnoException & {
+    address?: string;
+    port?: number;
+  };
   if (code === "EADDRINUSE")
     return `${address}:${port} is taken: set PORT (TANDEM_METRICS_PORT of a worker) to another, or 0 for any free one`;
   if (code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `the database cannot be reached (${code}): check DATABASE_URL`;
   }
+  // Such an error says itself what to do.
+  if (code === "DATA_FOLDER_IN_USE") return message;
   return null;
 }
 

@@ -27,10 +27,10 @@ export async function waitForPredecessor(options: {
     if (postmaster === null) return;
     const connection = await readConnection(dataDir);
     if (Date.now() >= deadline) {
-      throw new Error(
-        `The data folder ${dataDir} is already in use by process ${connection?.pid ?? postmaster}. ` +
-          "Stop it first, or set TANDEM_DATA_DIR to another folder.",
-      );
+      const holder = connection?.pid ?? postmaster;
+      const advice = "Stop it first, or set TANDEM_DATA_DIR to another folder.";
+      const error = new Error(`The data folder ${dataDir} is already in use by process ${holder}. ${advice}`);
+      throw Object.assign(error, { code: "DATA_FOLDER_IN_USE" });
     }
     if (!announced) {
       log(`Waiting for the Postgres of another process (${postmaster}) to leave ${dataDir}`);
