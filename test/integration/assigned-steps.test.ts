@@ -38,13 +38,13 @@ async function createWaiting({ wire }: Scene, more: object = {}) {
   return { id, post: () => wire.post(`/sessions/${id}/tool_results`, resultFor(call, "18 °C")) };
 }
 
-/** Until the API has heard of a worker that it can give steps to. */
-const untilKnown = ({ stack }: Scene) =>
+/** Until the API has heard of a worker that it can give steps to, of this one if one is named. */
+const untilKnown = ({ stack }: Scene, worker: string | null = null) =>
   waitFor(
     () => {
-      const place = stack.engine.queue.reserve(null);
+      const place = stack.engine.queue.reserve(worker);
       place?.release();
-      return place !== null;
+      return worker === null ? place !== null : place?.claim.worker === worker;
     },
     { what: "a worker to be known" },
   );
@@ -73,10 +73,10 @@ describe.each(backends)("the step that follows a result, on %s,", (backend) => {
     const scene = await openScene({ backend });
     const { stack, wire } = scene;
     await stack.addWorker();
-    await untilKnown(scene);
     for (let round = 0; round < 4; round++) {
       const { id, post } = await createWaiting(scene);
       const { worker } = await claimOf(scene, id);
+      await untilKnown(scene, worker);
       const given = keepGiven(stack.engine);
       expect((await post()).body.resumed).toBe(true);
       expect(await claimOf(scene, id)).toMatchObject({ worker, held: true });
@@ -196,10 +196,9 @@ describe("a worker that is given a step", () => {
     let requests = 0;
     const ask = oneToolThenAnswer("get_weather", { city: "Paris" });
     const scene = await openScene({
-      env: { TANDEM_LEASE_MS: "1500" },
       script: async (request, index) => {
         const reply = await ask(request, index);
-        return requests++ === 0 ? reply : { ...reply, delayMs: 3_500 };
+        return requests++ === 0 ? reply : { ...reply, delayMs: 3_000 };
       },
     });
     const { stack, wire } = scene;
