@@ -56,7 +56,9 @@ describe("known sessions", () => {
   });
 
   it("are forgotten in their order when there is no more room, and one that is too large at once", () => {
-    const size = JSON.stringify([terms, known().events]).length;
+    const size = [terms, ...known().events]
+      .map((part) => JSON.stringify(part).length)
+      .reduce((a, b) => a + b);
     const sessions = createKnownSessions({ all: 2 * size, one: size });
     for (const id of ["a", "b", "a", "c"]) sessions.remember(id, known());
     sessions.remember("large", known("more than the others"));

@@ -42,7 +42,7 @@ export function createKnownSessions(
   return {
     remember(sessionId, known) {
       forget(sessionId);
-      const size = stringifyJson([known.terms, known.events]).length;
+      const size = countCharacters(known, limits.one);
       if (size > limits.one) return;
       sessions.set(sessionId, { known, characters: size });
       characters += size;
@@ -57,4 +57,14 @@ export function createKnownSessions(
       return known;
     },
   };
+}
+
+/** The characters of its JSON, or more than so many: of a history that is too long most is not looked at. */
+function countCharacters({ terms, events }: KnownSession, most: number): number {
+  let characters = stringifyJson(terms).length;
+  for (const event of events) {
+    if (characters > most) break;
+    characters += stringifyJson(event).length;
+  }
+  return characters;
 }
