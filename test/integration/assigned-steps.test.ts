@@ -1,8 +1,9 @@
 // The step that a last result makes due is claimed for a worker in the same commit. What becomes of it when that worker
 // takes it up, does not, or is not the only one that has something to say.
+import { setTimeout as delay } from "node:timers/promises";
 import { takeStep } from "@tandem/engine/commands/take-step";
 import type { Engine } from "@tandem/engine/engine";
-import type { Assignment } from "@tandem/engine/queue/assignment";
+import { type Assignment, TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
 import { createModels } from "@tandem/worker/models/create-model";
 import { runStep } from "@tandem/worker/run-step";
 import { createWatchedSessions } from "@tandem/worker/streaming/watched-sessions";
@@ -190,6 +191,32 @@ describe("a worker that is given a step", () => {
     // It did ask, from memory, and gave up as soon as it looked.
     await waitFor(() => stack.model.requests[1]?.aborted, { what: "the model request to be aborted" });
     expect((await wire.get(`/sessions/${id}`)).body.status.status).toBe("interrupted");
+  });
+
+  it("is heard of while it still reads a long history", async () => {
+    const scene = await openScene({ worker: false });
+    const { stack, wire } = scene;
+    const { engine } = await stack.addWorker();
+    const { id, post } = await createWaiting(scene);
+    await untilKnown(scene);
+    engine.knownSessions.take(id);
+    const query = engine.pool.query.bind(engine.pool) as (...values: unknown[]) => Promise<unknown>;
+    let slowReads = 0;
+    engine.pool.query = (async (...values: unknown[]) => {
+      const result = await query(...values);
+      const [{ text = "" }] = values as [{ text?: string }];
+      if (text.includes("AS history") && !text.includes("UPDATE")) {
+        slowReads++;
+        await delay(TAKE_BACK_MS + 1_000);
+      }
+      return result;
+    }) as never;
+    await post();
+    const { fence } = await claimOf(scene, id);
+    await wire.until(id, "completed");
+    expect(slowReads).toBe(1);
+    expect(stack.model.requests).toHaveLength(2);
+    expect(await claimOf(scene, id)).toMatchObject({ fence: fence + 1 });
   });
 
   it("is heard of by then, and holds the step for as long as the model takes", async () => {

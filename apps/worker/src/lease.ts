@@ -1,5 +1,6 @@
 import { isLeaseHeld, renewLease } from "@tandem/engine/commands/keep-lease";
 import type { Engine } from "@tandem/engine/engine";
+import type { RenewedLease } from "@tandem/engine/postgres/leases";
 import { TAKE_UP_MS } from "@tandem/engine/queue/assignment";
 
 /** A session whose step is about to be claimed, or is. */
@@ -8,7 +9,9 @@ export interface KeptLease {
   signal: AbortSignal;
   /** The row's version, as far as it has changed by prolonging the lease alone. */
   readonly version: string;
-  /** Prolongs the claim's lease from now on. */
+  /** Prolongs a claim's lease that somebody else has made for this worker, and soon: who did waits for a sign of it. */
+  takeUp(claim: { fence: number; leaseMs: number }): void;
+  /** Prolongs the claim's lease from now on, unless that has begun. */
   keep(session: { fence: number; version: string }, terms: LeaseTerms): void;
   /** The model has answered: its request cannot be aborted any more. The lease is prolonged until the step is written. */
   listenNoMore(): void;
@@ -18,8 +21,6 @@ export interface KeptLease {
 /** How a lease is kept. */
 export interface LeaseTerms {
   leaseMs: number;
-  /** The step was claimed for this worker by somebody else, who waits for a sign that it was taken up. */
-  isGiven: boolean;
   /** Nobody has looked yet whether the claim still holds. */
   isUnseen: boolean;
 }
@@ -33,6 +34,7 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
   let claim: { sessionId: string; fence: number; leaseMs: number } | null = null;
   let timer: NodeJS.Timeout | undefined;
   let version = "";
+  let renewed: RenewedLease | null = null;
   let isWoken = false;
 
   const check = async (isHeld: () => Promise<boolean>) => {
@@ -50,13 +52,17 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
   };
   const renew = async () => {
     if (!claim) return true;
-    const renewed = await renewLease(engine, claim);
+    renewed = await renewLease(engine, claim);
     // Whatever else has changed the row meanwhile is still to be seen.
     if (renewed?.before === version) version = renewed.after;
     return renewed !== null;
   };
-  const renewEvery = (leaseMs: number) => {
-    timer = setInterval(() => void check(renew), leaseMs / 3);
+  const start = (fence: number, leaseMs: number, firstMs: number) => {
+    claim = { sessionId, fence, leaseMs };
+    timer = setTimeout(() => {
+      timer = setInterval(() => void check(renew), leaseMs / 3);
+      void check(renew);
+    }, firstMs);
   };
   const stops = [engine.wake.subscribe(look, sessionId), engine.wake.onReopen(look)];
   const unsubscribe = () => {
@@ -67,15 +73,13 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
     get version() {
       return version;
     },
-    keep(session, { leaseMs, isGiven, isUnseen }) {
-      claim = { sessionId, fence: session.fence, leaseMs };
-      version = session.version;
-      const takeUp = () => {
-        renewEvery(leaseMs);
-        void check(renew);
-      };
-      if (isGiven) timer = setTimeout(takeUp, Math.min(TAKE_UP_MS, leaseMs / 3));
-      else renewEvery(leaseMs);
+    takeUp({ fence, leaseMs }) {
+      start(fence, leaseMs, Math.min(TAKE_UP_MS, leaseMs / 3));
+    },
+    keep(session, { leaseMs, isUnseen }) {
+      // It may have been prolonged since the session was read.
+      version = renewed?.before === session.version ? renewed.after : session.version;
+      if (!claim) start(session.fence, leaseMs, leaseMs / 3);
       if (isWoken) look();
       // The model's request leaves first: it is aborted when the claim is gone.
       else if (isUnseen) setImmediate(look);

@@ -48,11 +48,13 @@ export async function runStep(context: StepContext, { sessionId, fence, news }: 
   const lease = watchLease(engine, sessionId);
   try {
     const isGiven = news !== undefined;
+    // Reading a long history takes time, and so does a database under load.
+    if (isGiven) lease.takeUp({ fence, leaseMs });
     const step = isGiven
       ? await takeStep(engine, { sessionId, fence, news })
       : await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
     if (!step) return;
-    lease.keep(step.session, { leaseMs, isGiven, isUnseen: step.isRecalled === true });
+    lease.keep(step.session, { leaseMs, isUnseen: step.isRecalled === true });
     const watch = watchStep(engine.telemetry, step, beganMs);
     await runClaimed({ ...context, watch }, step, lease);
   } finally {

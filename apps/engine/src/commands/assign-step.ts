@@ -36,7 +36,10 @@ export async function updateAndAssign(
     const written = await updateUnchanged(engine.pool, session, update);
     return written && { change: written.change, give: null };
   }
-  const written = await writeFor(place, engine, session, { ...update, claim: place.claim });
+  const written = await writeFor(place, engine, session, {
+    ...update,
+    claim: { ...place.claim, isGiven: true },
+  });
   if (!written) return null;
   const { change, claimed } = written;
   const news = claimed ? toNews(claimed, update.events) : "";

@@ -123,15 +123,23 @@ function toStarted(session: ClaimedSessionRow, update: SessionUpdate): ClaimedSe
   return { ...session, ...update.patch, nextIndex: session.nextIndex + update.events.length };
 }
 
-/** A step whose history cannot be read now goes back as it was: the sweep has another worker try. */
 export async function readHistory(
-  engine: Engine,
+  { pool }: Engine,
   { id, fence }: ClaimedSessionRow,
 ): Promise<StoredEvent[] | null> {
+  return readOrReturn(pool, { sessionId: id, fence }, () => readTranscriptEvents(pool, id));
+}
+
+/** A step that is held and cannot be read now goes back as it was: the sweep has another worker try. */
+export async function readOrReturn<T>(
+  pool: pg.Pool,
+  claim: { sessionId: string; fence: number },
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return await readTranscriptEvents(engine.pool, id);
+    return await read();
   } catch (error) {
-    await returnLease(engine.pool, { sessionId: id, fence }).catch(() => null);
+    await returnLease(pool, claim).catch(() => null);
     throw error;
   }
 }

@@ -56,7 +56,7 @@ export async function returnLease(
 
 /**
  * Ends the claims of those steps that were given to workers and not taken up, which is to say that their leases were never
- * prolonged. What is written twice by one claim is the same moment.
+ * prolonged: the last heartbeat is the claim itself. Steps that a worker has claimed by itself are none of them.
  *
  * @returns the steps as they are to be claimed now
  */

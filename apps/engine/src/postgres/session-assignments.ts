@@ -6,6 +6,14 @@ import { inMs, toClockAssignments } from "./session-clocks.ts";
 import type { SessionPatch } from "./session-row.ts";
 import type { Due, SessionUpdate } from "./update-session.ts";
 
+/** Who holds a step, and for how long. */
+export interface ClaimTerms {
+  worker: string;
+  leaseMs: number;
+  /** True when somebody else claims it for the worker. */
+  isGiven?: boolean;
+}
+
 /** How each field of a patch is stored. */
 const COLUMNS: Record<keyof SessionPatch | "previousAnswer", { column: string; isJson: boolean }> = {
   status: { column: "status", isJson: false },
@@ -56,14 +64,14 @@ export function toAssignments(update: SessionUpdate, add: AddValue): string[] {
 }
 
 /** What a claim sets: the token grows, and the lease begins. */
-export function toClaimAssignments(claim: { worker: string; leaseMs: number }, add: AddValue): string[] {
+export function toClaimAssignments(claim: ClaimTerms, add: AddValue): string[] {
   return [
     "fence = fence + 1",
     "claims = claims + 1",
     `worker = ${add(claim.worker)}::text`,
-    // The same moment: a later heartbeat tells that the worker was heard of since.
     "claimed_at = statement_timestamp()",
-    "heartbeat_at = statement_timestamp()",
+    // The same moment, while the worker is still to be heard of. One that claims for itself is heard of as it does.
+    `heartbeat_at = ${claim.isGiven ? "statement_timestamp()" : "clock_timestamp()"}`,
     `lease_until = ${inMs(claim.leaseMs, add)}`,
   ];
 }

@@ -11,7 +11,7 @@ import {
 } from "./call-changes.ts";
 import type { Queryable } from "./pool.ts";
 import { type AddValue, prepared } from "./prepared.ts";
-import { toAssignments } from "./session-assignments.ts";
+import { type ClaimTerms, toAssignments } from "./session-assignments.ts";
 import { SESSION_COLUMNS, type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
 
 /**
@@ -40,7 +40,7 @@ export interface SessionUpdate {
   /** Holds only while no message waits: a process of the version before stores one without a change of the row. */
   ifNoMessageWaits?: boolean;
   /** Gives the step to a worker. */
-  claim?: { worker: string; leaseMs: number };
+  claim?: ClaimTerms;
   /** Ends the current worker's claim: its token fits no more. */
   releaseLease?: boolean;
   startedNow?: boolean;
