@@ -188,7 +188,7 @@ describe("a worker that is given a step", () => {
     });
     await wire.send("DELETE", `/sessions/${id}`);
     await run(assignment);
-    // It did ask, from memory, and gave up as soon as it looked.
+    // It did ask, from memory, and gave up as soon as it prolonged its lease.
     await waitFor(() => stack.model.requests[1]?.aborted, { what: "the model request to be aborted" });
     expect((await wire.get(`/sessions/${id}`)).body.status.status).toBe("interrupted");
   });

@@ -69,7 +69,7 @@ describe("a step", () => {
     const step = await claim(id);
     await wire.send("DELETE", `/sessions/${id}`);
     if (!step) throw new Error("there was nothing to claim");
-    lease.keep(step.session, { leaseMs: 600_000, isUnseen: false });
+    lease.keep(step.session, 600_000);
     await waitFor(() => lease.signal.aborted, { what: "the lease to be given up" });
     lease.stop();
   });

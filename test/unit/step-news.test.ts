@@ -33,12 +33,13 @@ describe("news", () => {
     ]);
   });
 
-  it("do not follow what is known when something lies between, or the tools are others", () => {
+  it("do not follow what is known when something lies between, the tools are others, or they are old", () => {
     const news = readNews(toNews(row, appended));
     expect(toKnownStep(known("said", 4), news)).toBeNull();
     expect(toKnownStep({ ...known(), terms: { ...terms, toolsVersion: 0 } }, news)).toBeNull();
     expect(toKnownStep(null, news)).toBeNull();
     expect(toKnownStep(known(), null)).toBeNull();
+    expect(toKnownStep(known(), news && { ...news, toldAt: news.toldAt - 2_000 })).toBeNull();
   });
 
   it("that are too much for a note are none", () => {

@@ -12,17 +12,10 @@ export interface KeptLease {
   /** Prolongs a claim's lease that somebody else has made for this worker, and soon: who did waits for a sign of it. */
   takeUp(claim: { fence: number; leaseMs: number }): void;
   /** Prolongs the claim's lease from now on, unless that has begun. */
-  keep(session: { fence: number; version: string }, terms: LeaseTerms): void;
+  keep(session: { fence: number; version: string }, leaseMs: number): void;
   /** The model has answered: its request cannot be aborted any more. The lease is prolonged until the step is written. */
   listenNoMore(): void;
   stop(): void;
-}
-
-/** How a lease is kept. */
-export interface LeaseTerms {
-  leaseMs: number;
-  /** Nobody has looked yet whether the claim still holds. */
-  isUnseen: boolean;
 }
 
 /**
@@ -76,13 +69,11 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
     takeUp({ fence, leaseMs }) {
       start(fence, leaseMs, Math.min(TAKE_UP_MS, leaseMs / 3));
     },
-    keep(session, { leaseMs, isUnseen }) {
+    keep(session, leaseMs) {
       // It may have been prolonged since the session was read.
       version = renewed?.before === session.version ? renewed.after : session.version;
       if (!claim) start(session.fence, leaseMs, leaseMs / 3);
       if (isWoken) look();
-      // The model's request leaves first: it is aborted when the claim is gone.
-      else if (isUnseen) setImmediate(look);
     },
     listenNoMore: unsubscribe,
     stop() {

@@ -54,7 +54,7 @@ export async function runStep(context: StepContext, { sessionId, fence, news }: 
       ? await takeStep(engine, { sessionId, fence, news })
       : await claimStep(engine, { sessionId, leaseMs, worker: context.worker });
     if (!step) return;
-    lease.keep(step.session, { leaseMs, isUnseen: step.isRecalled === true });
+    lease.keep(step.session, leaseMs);
     const watch = watchStep(engine.telemetry, step, beganMs);
     await runClaimed({ ...context, watch }, step, lease);
   } finally {

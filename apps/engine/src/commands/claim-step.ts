@@ -34,8 +34,6 @@ export interface ClaimedStep {
   session: ClaimedSessionRow;
   /** The history as the model sees it; null when it is more than a worker should read. */
   events: StoredEvent[] | null;
-  /** True when it was put together from memory: whether its claim still holds is to be seen. */
-  isRecalled?: boolean;
 }
 
 /**

@@ -48,7 +48,13 @@ export function readNews(text: string): StepNews | null {
   };
 }
 
-/** The step that news and what is known make together; null when something lies between them. */
+/**
+ * How old news may be, in milliseconds. Older ones were on the way for so long that the claim may be over; the database
+ * knows.
+ */
+const FRESH_MS = 1_000;
+
+/** The step that fresh news and what is known make together; null when something lies between them. */
 export function toKnownStep(
   known: KnownSession | null,
   news: StepNews | null,
@@ -57,6 +63,7 @@ export function toKnownStep(
   const isNext = known.nextIndex === news.fromIndex;
   if (!isNext || known.terms.toolsVersion !== news.session.toolsVersion) return null;
   const waitedMs = Math.max(0, Date.now() - news.toldAt);
+  if (waitedMs > FRESH_MS) return null;
   return {
     session: { ...known.terms, ...news.session, claims: 1, waitedMs },
     events: [...known.events, ...news.events],
