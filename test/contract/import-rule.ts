@@ -9,6 +9,7 @@ type Layer =
   | "postgres"
   | "queue"
   | "wake"
+  | "handover"
   | "telemetry"
   | "commands"
   | "queries"
@@ -22,7 +23,15 @@ type Layer =
   | "cli";
 
 const below: Layer[] = ["domain", "postgres", "queue", "wake"];
-const engine: Layer[] = [...below, "telemetry", "commands", "queries", "engine.ts", "engine's processes"];
+const engine: Layer[] = [
+  ...below,
+  "handover",
+  "telemetry",
+  "commands",
+  "queries",
+  "engine.ts",
+  "engine's processes",
+];
 
 /** What each layer may import of ours. */
 const allowed: Record<Layer, Layer[]> = {
@@ -30,9 +39,10 @@ const allowed: Record<Layer, Layer[]> = {
   postgres: below,
   queue: below,
   wake: below,
+  handover: ["domain", "postgres", "handover"],
   telemetry: ["domain", "telemetry"],
-  "engine.ts": [...below, "telemetry", "engine.ts"],
-  commands: [...below, "telemetry", "commands", "queries", "engine.ts"],
+  "engine.ts": [...below, "handover", "telemetry", "engine.ts"],
+  commands: [...below, "handover", "telemetry", "commands", "queries", "engine.ts"],
   queries: [...below, "telemetry", "commands", "queries", "engine.ts"],
   "engine's processes": engine,
   api: [...engine, "api"],
@@ -111,7 +121,9 @@ function findLayer(file: string): Layer | null {
   if (rest === "engine.ts") return "engine.ts";
   if (!rest.includes("/")) return "engine's processes";
   const folder = rest.slice(0, rest.indexOf("/"));
-  return [...below, "telemetry", "commands", "queries"].includes(folder) ? (folder as Layer) : null;
+  return [...below, "handover", "telemetry", "commands", "queries"].includes(folder)
+    ? (folder as Layer)
+    : null;
 }
 
 /** The file of ours that an import leads to; null for packages and built-ins. */
