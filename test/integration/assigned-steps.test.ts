@@ -183,7 +183,7 @@ describe("a worker that is given a step", () => {
     const results = JSON.parse(assignment.news).events.length;
     stack.engine.knownSessions.remember(id, {
       terms: session,
-      nextIndex: JSON.parse(assignment.news).fromIndex,
+      version: JSON.parse(assignment.news).fromVersion,
       events: events.slice(0, events.length - results),
     });
     await wire.send("DELETE", `/sessions/${id}`);

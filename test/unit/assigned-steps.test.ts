@@ -76,6 +76,26 @@ describe("a place", () => {
     expect([chosen(), chosen()]).toEqual(["busy", "busy"]);
   });
 
+  it("is not with a worker that was full a moment ago, nor with one that has not spoken for a second", async () => {
+    const api = steps.addProcess();
+    const untilTold = async (note: string) => {
+      steps.say(note);
+      await waitFor(() => api.heard.at(-1) === note, { what: `"${note}" to be heard` });
+    };
+    await untilTold("full.w");
+    await untilTold("free.w.5.30000");
+    expect(api.queue.reserve("w")).toBeNull();
+    const speaksAndIsTrusted = () => {
+      steps.say("free.w.5.30000");
+      return api.queue.reserve("w") !== null;
+    };
+    await waitFor(speaksAndIsTrusted, { what: "it to be trusted again" });
+    await waitFor(() => api.queue.reserve("w") === null, { what: "its silence to be long" });
+    // It is offered steps all the same.
+    await api.queue.add(steps.makeStep());
+    expect(steps.offers).toHaveLength(1);
+  });
+
   it("is not found while the only worker is full, has gone, or says nothing of leases", async () => {
     const [api, worker, gate] = [steps.addProcess(), steps.addProcess(), createGate()];
     expect(api.queue.reserve(null)).toBeNull();
@@ -133,6 +153,9 @@ describe("a step that was given to a worker", () => {
     await waitFor(() => steps.shared.queued.length === 1, { what: "the step to be queued" });
     expect(performance.now() - givenAt).toBeGreaterThanOrEqual(TAKE_BACK_MS);
     expect(worker.ran).toEqual([]);
+    // It is not known any more, by offers neither.
+    await api.queue.add(steps.makeStep());
+    expect([steps.offers.length, steps.shared.queued.length]).toEqual([0, 2]);
   });
 
   it("is taken back when nobody knows whether it was claimed, wherever its place was", async () => {

@@ -2,15 +2,15 @@
 import { createKnownSessions, type KnownSession } from "@tandem/engine/handover/known-sessions";
 import { readNews, toKnownStep, toNews } from "@tandem/engine/handover/step-news";
 import type { SessionRow } from "@tandem/engine/postgres/session-row";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 const terms = {
   agent: { name: "x" },
-  ...{ tools: [], toolsVersion: 1, maxSteps: null, repeatLimit: null, errorLimit: null, tokenBudget: null },
+  ...{ tools: [], maxSteps: null, repeatLimit: null, errorLimit: null, tokenBudget: null },
 } as unknown as KnownSession["terms"];
 
 const said = (index: number, text: string) => ({ index, type: "AgentEvent", data: { text }, internal: null });
-const known = (text = "said", nextIndex = 5): KnownSession => ({ terms, nextIndex, events: [said(4, text)] });
+const known = (text = "said", version = "10"): KnownSession => ({ terms, version, events: [said(4, text)] });
 
 /** A row as it is after two events were written with it. */
 const row = {
@@ -24,7 +24,7 @@ const appended = [
 
 describe("news", () => {
   it("and what is known make the step that the database holds", () => {
-    const step = toKnownStep(known(), readNews(toNews(row, appended)));
+    const step = toKnownStep(known(), readNews(toNews(row, "10", appended)));
     expect(step?.session).toMatchObject({ ...row, ...terms, claims: 1 });
     expect(step?.session.timerAt).toEqual(row.timerAt);
     expect(step?.events).toEqual([
@@ -33,10 +33,9 @@ describe("news", () => {
     ]);
   });
 
-  it("do not follow what is known when something lies between, the tools are others, or they are old", () => {
-    const news = readNews(toNews(row, appended));
-    expect(toKnownStep(known("said", 4), news)).toBeNull();
-    expect(toKnownStep({ ...known(), terms: { ...terms, toolsVersion: 0 } }, news)).toBeNull();
+  it("do not follow what is known when something lies between, or they are old", () => {
+    const news = readNews(toNews(row, "10", appended));
+    expect(toKnownStep(known("said", "9"), news)).toBeNull();
     expect(toKnownStep(null, news)).toBeNull();
     expect(toKnownStep(known(), null)).toBeNull();
     expect(toKnownStep(known(), news && { ...news, toldAt: news.toldAt - 2_000 })).toBeNull();
@@ -44,7 +43,7 @@ describe("news", () => {
 
   it("that are too much for a note are none", () => {
     const large = [{ type: "AgentEvent", data: { text: "🦜".repeat(2_000) } }];
-    expect(toNews(row, large)).toBe("");
+    expect(toNews(row, "10", large)).toBe("");
     expect(readNews("")).toBeNull();
   });
 });
@@ -58,12 +57,26 @@ describe("known sessions", () => {
 
   it("are forgotten in their order when there is no more room, and one that is too large at once", () => {
     const text = "x".repeat(1_000);
-    const sessions = createKnownSessions({ all: 2_500, one: 1_200 });
+    const sessions = createKnownSessions({ all: 2_500, one: 1_200, ageMs: 60_000 });
     for (const id of ["a", "b", "a", "c"]) sessions.remember(id, known(text));
     sessions.remember("large", known(text + text));
     expect(["a", "b", "c", "large"].filter((id) => sessions.take(id))).toEqual(["a", "c"]);
     // What was taken has made room.
     for (const id of ["d", "e"]) sessions.remember(id, known(text));
     expect(["d", "e"].filter((id) => sessions.take(id))).toEqual(["d", "e"]);
+  });
+
+  it("are forgotten in time, though nobody asks for them and no others come", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sessions = createKnownSessions();
+    sessions.remember("a", known());
+    vi.advanceTimersByTime(59_000);
+    sessions.remember("b", known());
+    vi.advanceTimersByTime(2_000);
+    expect([sessions.take("a"), sessions.take("b")]).toEqual([null, known()]);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(60_000);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -30,12 +30,15 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
   let renewed: RenewedLease | null = null;
   let isWoken = false;
 
-  const check = async (isHeld: () => Promise<boolean>) => {
+  /** False when it could not be seen. */
+  const check = async (isHeld: () => Promise<boolean>): Promise<boolean> => {
     try {
       if (!(await isHeld())) lost.abort(new LostClaimError(sessionId));
+      return true;
     } catch (error) {
       // Not a lost claim: if the database stays away, whoever finds the lapsed lease takes the step.
       engine.log.warn({ err: error, session: sessionId }, "a lease could not be looked at");
+      return false;
     }
   };
   const look = () => {
@@ -52,10 +55,13 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
   };
   const start = (fence: number, leaseMs: number, firstMs: number) => {
     claim = { sessionId, fence, leaseMs };
-    timer = setTimeout(() => {
-      timer = setInterval(() => void check(renew), leaseMs / 3);
-      void check(renew);
-    }, firstMs);
+    const renewAfter = (ms: number) => {
+      timer = setTimeout(async () => {
+        const isSeen = await check(renew);
+        if (claim && !lost.signal.aborted) renewAfter(isSeen ? leaseMs / 3 : Math.min(RETRY_MS, leaseMs / 3));
+      }, ms);
+    };
+    renewAfter(firstMs);
   };
   const stops = [engine.wake.subscribe(look, sessionId), engine.wake.onReopen(look)];
   const unsubscribe = () => {
@@ -77,12 +83,15 @@ export function watchLease(engine: Engine, sessionId: string): KeptLease {
     },
     listenNoMore: unsubscribe,
     stop() {
-      // One call ends either kind of timer.
+      claim = null;
       clearTimeout(timer);
       unsubscribe();
     },
   };
 }
+
+/** How soon a lease that could not be prolonged is tried again, in milliseconds. */
+const RETRY_MS = 500;
 
 /** The step belongs to somebody else now, or to nobody. Nothing of it may be written. */
 class LostClaimError extends Error {

@@ -42,7 +42,7 @@ export async function updateAndAssign(
   });
   if (!written) return null;
   const { change, claimed } = written;
-  const news = claimed ? toNews(claimed, update.events) : "";
+  const news = claimed ? toNews(claimed, session.version, update.events) : "";
   return { change, give: () => place.give({ sessionId: session.id, fence: change.fence, news }) };
 }
 

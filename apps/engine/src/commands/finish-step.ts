@@ -86,9 +86,9 @@ async function finishUnchanged(
 ): Promise<WrittenChange | null> {
   const update = decide(session, step, { isStale: false });
   const written = await updateUnchanged(pool, session, { ...update, ifNoMessageWaits: true });
-  // What goes on here at once is read anew: its next step is not given to anybody.
-  if (written && events && update.due !== "now" && written.change.isEnded === false) {
-    knownSessions.remember(session.id, toKnownSession({ session, events }, update.events));
+  // Results are what makes a step due that is given to a worker.
+  if (written && events && update.patch.status === "awaiting_tool_results") {
+    knownSessions.remember(session.id, toKnownSession({ session, events }, update.events, written.version));
   }
   return written;
 }
@@ -97,12 +97,13 @@ async function finishUnchanged(
 function toKnownSession(
   { session, events }: { session: ClaimedSessionRow; events: StoredEvent[] },
   appended: NewEvent[],
+  version: string,
 ): KnownSession {
-  const { agent, tools, toolsVersion, maxSteps, repeatLimit, errorLimit, tokenBudget } = session;
+  const { agent, tools, maxSteps, repeatLimit, errorLimit, tokenBudget } = session;
   const transcript = parseJson(stringifyJson(toTranscript(session.nextIndex, appended)));
   return {
-    terms: { agent, tools, toolsVersion, maxSteps, repeatLimit, errorLimit, tokenBudget },
-    nextIndex: session.nextIndex + appended.length,
+    terms: { agent, tools, maxSteps, repeatLimit, errorLimit, tokenBudget },
+    version,
     events: [...events, ...(transcript as unknown as StoredEvent[])],
   };
 }

@@ -1,18 +1,19 @@
 // What a worker remembers of sessions whose steps it has written: the next step of one needs to be told only what is new.
 import type { StoredEvent } from "../domain/events.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
+import { countCharacters } from "./count-characters.ts";
 
-/** What never changes in a session, or only together with the version of its tools. */
+/** What a worker needs of a session beside its state. */
 export type SessionTerms = Pick<
   ClaimedSessionRow,
-  "agent" | "tools" | "toolsVersion" | "maxSteps" | "repeatLimit" | "errorLimit" | "tokenBudget"
+  "agent" | "tools" | "maxSteps" | "repeatLimit" | "errorLimit" | "tokenBudget"
 >;
 
-/** A session up to an event. */
+/** A session as it was when a step was written. */
 export interface KnownSession {
   terms: SessionTerms;
-  /** The place after the last event that is known. */
-  nextIndex: number;
+  /** The version of its row: of another one, more may have changed than its events. */
+  version: string;
   /** The events that a model sees, as the database gives them. */
   events: readonly StoredEvent[];
 }
@@ -24,31 +25,43 @@ export interface KnownSessions {
   take(sessionId: string): KnownSession | null;
 }
 
-/** Most characters that are remembered of all sessions, and of one. */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
-const MAX_SESSION_CHARACTERS = 512 * 1024;
+/** Most characters that are remembered of all sessions, and of one, and for how long, in milliseconds. */
+const LIMITS = { all: 16 * 1024 * 1024, one: 512 * 1024, ageMs: 60_000 };
 
-/** Remembers nothing yet. Of more than there is room for, what was remembered first is forgotten. */
-export function createKnownSessions(
-  limits = { all: MAX_CHARACTERS, one: MAX_SESSION_CHARACTERS },
-): KnownSessions {
-  const sessions = new Map<string, { known: KnownSession; characters: number }>();
+/** Remembers nothing yet. What was remembered first is forgotten when it is old, or when there is no more room. */
+export function createKnownSessions(limits = LIMITS): KnownSessions {
+  const sessions = new Map<string, { known: KnownSession; characters: number; at: number }>();
   let characters = 0;
+  let timer: NodeJS.Timeout | null = null;
   const forget = (sessionId: string) => {
     characters -= sessions.get(sessionId)?.characters ?? 0;
     sessions.delete(sessionId);
+  };
+  const forgetOld = () => {
+    const latest = performance.now() - limits.ageMs;
+    for (const [sessionId, { at }] of sessions) {
+      if (at > latest && characters <= limits.all) break;
+      forget(sessionId);
+    }
+  };
+  // Content that nobody asks for again must not stay because its worker has nothing to do.
+  const forgetLater = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      forgetOld();
+      if (sessions.size > 0) forgetLater();
+    }, limits.ageMs);
+    timer.unref();
   };
   return {
     remember(sessionId, known) {
       forget(sessionId);
       const size = measure(known, limits.one);
       if (size > limits.one) return;
-      sessions.set(sessionId, { known, characters: size });
+      sessions.set(sessionId, { known, characters: size, at: performance.now() });
       characters += size;
-      for (const oldest of sessions.keys()) {
-        if (characters <= limits.all) break;
-        forget(oldest);
-      }
+      forgetOld();
+      forgetLater();
     },
     take(sessionId) {
       const known = sessions.get(sessionId)?.known ?? null;
@@ -74,16 +87,4 @@ function measure({ terms, events }: KnownSession, most: number): number {
     if (size > most) break;
   }
   return size;
-}
-
-/** The characters of a value, counted no further than a little over `most`: texts can be large. */
-function countCharacters(value: unknown, most: number): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 1;
-  let count = 0;
-  for (const [key, part] of Object.entries(value)) {
-    count += key.length + countCharacters(part, most - count);
-    if (count > most) break;
-  }
-  return count;
 }

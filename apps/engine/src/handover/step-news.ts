@@ -3,12 +3,14 @@
 import type { NewEvent, StoredEvent } from "../domain/events.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
 import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
+import { countCharacters } from "./count-characters.ts";
 import type { KnownSession } from "./known-sessions.ts";
 
-/** A session's row as it was written, and the events that a model sees from `fromIndex` on. */
+/** A session's row as it was written, and the events that were written with it and that a model sees. */
 export interface StepNews {
   session: SessionRow;
-  fromIndex: number;
+  /** The version of the row before it was written. */
+  fromVersion: string;
   events: StoredEvent[];
   /** When it was told, by the wall clock of whoever told it, in milliseconds. */
   toldAt: number;
@@ -21,12 +23,13 @@ const MAX_NEWS_BYTES = 5_000;
  * The news of a step that was claimed by the update that made it due; empty when it is too much for a note.
  *
  * @param session the row as it was written
+ * @param fromVersion its version before
  * @param appended all the events that were written with it
  */
-export function toNews(session: SessionRow, appended: readonly NewEvent[]): string {
-  const fromIndex = session.nextIndex - appended.length;
-  const events = toTranscript(fromIndex, appended);
-  const news: StepNews = { session, fromIndex, events, toldAt: Date.now() };
+export function toNews(session: SessionRow, fromVersion: string, appended: readonly NewEvent[]): string {
+  if (countCharacters(appended, MAX_NEWS_BYTES) > MAX_NEWS_BYTES) return "";
+  const events = toTranscript(session.nextIndex - appended.length, appended);
+  const news: StepNews = { session, fromVersion, events, toldAt: Date.now() };
   const text = stringifyJson(news);
   return Buffer.byteLength(text) > MAX_NEWS_BYTES ? "" : text;
 }
@@ -60,8 +63,7 @@ export function toKnownStep(
   news: StepNews | null,
 ): { session: ClaimedSessionRow; events: StoredEvent[] } | null {
   if (!known || !news) return null;
-  const isNext = known.nextIndex === news.fromIndex;
-  if (!isNext || known.terms.toolsVersion !== news.session.toolsVersion) return null;
+  if (known.version !== news.fromVersion) return null;
   const waitedMs = Math.max(0, Date.now() - news.toldAt);
   if (waitedMs > FRESH_MS) return null;
   return {

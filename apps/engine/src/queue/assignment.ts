@@ -28,6 +28,12 @@ export interface Place {
  */
 export const TAKE_UP_MS = 500;
 
+/**
+ * How long a step is held at most for a worker that has not taken it up, in milliseconds: whoever has given it may die before
+ * it could tell.
+ */
+export const GIVEN_LEASE_MS = 5_000;
+
 /** How long whoever has given a step away waits for a sign that it was taken up, in milliseconds. */
 export const TAKE_BACK_MS = 2_000;
 

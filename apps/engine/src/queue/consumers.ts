@@ -1,12 +1,17 @@
 // Which workers of other processes take steps just now, as far as they have said so lately.
 
-/** A worker of another process. */
+/** A worker of another process, as it was heard last. */
 export interface RemoteConsumer {
   id: string;
-  /** How many slots it had when it was heard last. */
+  /** How many slots it has. */
   free: number;
   /** How long it holds a step that is claimed for it, in milliseconds; null when it takes no such steps. */
   leaseMs: number | null;
+}
+
+/** One that steps can be claimed for. */
+export interface GivenConsumer extends RemoteConsumer {
+  leaseMs: number;
 }
 
 /** The workers that this process knows of. */
@@ -17,50 +22,69 @@ export interface Consumers {
   isHeardSince(id: string, moment: number): boolean;
   /** Forgets a worker, until it is heard of again. */
   forget(id: string): void;
+  /** One that takes steps, each in its turn; null when there is none. */
+  choose(): RemoteConsumer | null;
   /**
-   * One that takes steps, each in its turn; null when there is none. The preferred one instead, unless another is much less
-   * busy: what has run on one worker would never move to those that come to its help.
+   * One that a step can be claimed for: one that was heard of just now and has not been full lately. The preferred one, unless
+   * another is much less busy, since what has run on one worker would never move to those that come to its help.
    */
-  choose(preferred?: string | null): RemoteConsumer | null;
+  chooseForGiving(preferred: string | null): GivenConsumer | null;
 }
 
 interface KnownConsumer extends RemoteConsumer {
   heardAt: number;
+  fullAt: number;
 }
+
+/** How long a worker is trusted that says nothing, in milliseconds: it may have died. It speaks every 400. */
+const TRUST_MS = 3_000;
+
+/** The same when a step is to be claimed for it: that is taken back later than an offer. */
+const GIVING_TRUST_MS = 1_000;
+
+/** How long a worker that was full is given nothing, in milliseconds: what it cannot take has to be taken back. */
+const CALM_MS = 1_000;
 
 /** How many more free slots another worker may have before the preferred one is passed over. */
 const MOST_MORE_FREE = 8;
 
-/** How long a worker is trusted that says nothing, in milliseconds: it may have died. */
-const TRUST_MS = 3_000;
-
 /** Knows of no worker yet. */
 export function createConsumers(): Consumers {
   const known = new Map<string, KnownConsumer>();
-  const isSilent = ({ heardAt }: KnownConsumer) => heardAt < performance.now() - TRUST_MS;
-  const isGood = (favourite: KnownConsumer) => {
-    if (favourite.free === 0 || isSilent(favourite)) return false;
-    return [...known.values()].every(({ free }) => free - favourite.free <= MOST_MORE_FREE);
+  const isHeardWithin = ({ heardAt }: KnownConsumer, ms: number) => heardAt >= performance.now() - ms;
+  /** The first that is good, which comes last from then on. */
+  const takeTurn = <C extends KnownConsumer>(isGood: (consumer: KnownConsumer) => consumer is C) => {
+    for (const [id, entry] of known) {
+      if (!isHeardWithin(entry, TRUST_MS)) known.delete(id);
+      else if (isGood(entry)) {
+        known.delete(id);
+        known.set(id, entry);
+        return entry;
+      }
+    }
+    return null;
   };
+  const isFree = (entry: KnownConsumer): entry is KnownConsumer => entry.free > 0;
+  const isCalm = (entry: KnownConsumer): entry is KnownConsumer & GivenConsumer =>
+    isFree(entry) &&
+    entry.leaseMs !== null &&
+    isHeardWithin(entry, GIVING_TRUST_MS) &&
+    entry.fullAt < performance.now() - CALM_MS;
+  const isLight = ({ free }: KnownConsumer) =>
+    [...known.values()].every((other) => other.free - free <= MOST_MORE_FREE);
   return {
     heard(consumer) {
+      const heardAt = performance.now();
+      const before = known.get(consumer.id)?.fullAt ?? Number.NEGATIVE_INFINITY;
       // One that was there before keeps its turn.
-      known.set(consumer.id, { ...consumer, heardAt: performance.now() });
+      known.set(consumer.id, { ...consumer, heardAt, fullAt: consumer.free === 0 ? heardAt : before });
     },
     isHeardSince: (id, moment) => (known.get(id)?.heardAt ?? Number.NEGATIVE_INFINITY) > moment,
     forget: (id) => void known.delete(id),
-    choose(preferred) {
-      const favourite = preferred ? known.get(preferred) : undefined;
-      if (favourite && isGood(favourite)) return favourite;
-      for (const [id, entry] of known) {
-        if (isSilent(entry)) known.delete(id);
-        else if (entry.free > 0) {
-          known.delete(id);
-          known.set(id, entry);
-          return entry;
-        }
-      }
-      return null;
+    choose: () => takeTurn(isFree),
+    chooseForGiving(preferred) {
+      const favourite = preferred === null ? undefined : known.get(preferred);
+      return favourite && isCalm(favourite) && isLight(favourite) ? favourite : takeTurn(isCalm);
     },
   };
 }

@@ -4,7 +4,7 @@
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
-import { type Assignment, type Place, readTakeNote, toTakeNote } from "./assignment.ts";
+import { type Assignment, GIVEN_LEASE_MS, type Place, readTakeNote, toTakeNote } from "./assignment.ts";
 import { consumeDirectly, type LocalConsumer } from "./consume-directly.ts";
 import { createConsumers } from "./consumers.ts";
 import { createStandingAssignments } from "./standing-assignments.ts";
@@ -48,7 +48,7 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
     });
   const standing = createStandingOffers({ consumers, findUnclaimed, enqueue });
   /** What cannot be taken back now is found by the sweep, once its lease has lapsed. */
-  const enqueueUntaken = async (steps: DueStep[]) => {
+  const enqueueUntaken = async (steps: DueStep[]): Promise<DueStep[]> => {
     const untaken = await takeBack(steps).catch((error: unknown) => {
       log.warn(
         { err: error },
@@ -57,8 +57,9 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
       return [];
     });
     await Promise.all(untaken.map(enqueue));
+    return untaken;
   };
-  const assignments = createStandingAssignments(enqueueUntaken);
+  const assignments = createStandingAssignments({ consumers, takeBack: enqueueUntaken });
   let local: LocalConsumer | null = null;
   let isClosed = false;
   let handedOn = 0;
@@ -74,22 +75,22 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
   const reserveHere = (): Place | null => {
     const slot = local?.reserve();
     if (!local || !slot) return null;
-    const claim = { worker: local.id, leaseMs: local.leaseMs };
+    const claim = toGivenClaim(local);
     const abandon = (step: DueStep) => {
       slot.release();
-      assignments.add(step);
+      assignments.add(step, claim.worker);
     };
     return { claim, give: slot.run, release: slot.release, abandon };
   };
   const reserveElsewhere = (preferred: string | null): Place | null => {
-    const consumer = isClosed ? null : consumers.choose(preferred);
-    if (!consumer || consumer.leaseMs === null) return null;
-    const { id, leaseMs } = consumer;
+    const consumer = isClosed ? null : consumers.chooseForGiving(preferred);
+    if (!consumer) return null;
+    const abandon = (step: DueStep) => assignments.add(step, consumer.id);
     const give = (assignment: Assignment) => {
-      wake.send(toTakeNote(id, assignment));
-      assignments.add(assignment);
+      wake.send(toTakeNote(consumer.id, assignment));
+      abandon(assignment);
     };
-    return { claim: { worker: id, leaseMs }, give, release: () => undefined, abandon: assignments.add };
+    return { claim: toGivenClaim(consumer), give, release: () => undefined, abandon };
   };
   /** A step whose job is not over yet, so that another one needs another id. The sweep's are not negative. */
   const toAgain = ({ sessionId, fence }: DueStep) => ({ sessionId, fence, putBack: --handedOn });
@@ -152,6 +153,11 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
       await queue.close();
     },
   };
+}
+
+/** The claim of a step that a worker is given: until it takes that up, a short one. */
+function toGivenClaim({ id, leaseMs }: { id: string; leaseMs: number }): Place["claim"] {
+  return { worker: id, leaseMs: Math.min(leaseMs, GIVEN_LEASE_MS) };
 }
 
 function toOffer(consumer: string, { sessionId, fence, putBack }: DueStep): string {
