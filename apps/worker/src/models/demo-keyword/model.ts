@@ -1,7 +1,9 @@
 /**
  * `demo/keyword`: a model that needs no key, so that a newcomer sees the whole loop with their own tools.
- * It matches words; it has no clock, no randomness and no network, and never throws on a prompt or a schema.
+ * It matches words; it has no randomness and no network, and never throws on a prompt or a schema. Its one clock is the
+ * pace at which it streams words, so that one sees them come.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type {
   LanguageModelV3,
   LanguageModelV3CallOptions,
@@ -31,7 +33,7 @@ export function createDemoKeywordModel(): LanguageModelV3 {
     modelId: DEMO_KEYWORD_MODEL_ID,
     supportedUrls: { "*/*": [/^/] },
     doGenerate: async (options) => generate(options),
-    doStream: async (options) => ({ stream: streamOf(generate(options)) }),
+    doStream: async (options) => ({ stream: streamOf(generate(options), options.abortSignal) }),
   };
 }
 
@@ -86,19 +88,25 @@ function tokensIn(value: unknown): number {
   return Math.ceil(characters / CHARS_PER_TOKEN);
 }
 
-function streamOf({
-  content,
-  finishReason,
-  usage,
-  warnings,
-}: LanguageModelV3GenerateResult): ReadableStream<LanguageModelV3StreamPart> {
-  const parts = content.flatMap((part, index) => streamParts(part, String(index)));
+/** How long a streamed word takes, in milliseconds: as with quick models. */
+const WORD_MS = 15;
+
+function streamOf(
+  { content, finishReason, usage, warnings }: LanguageModelV3GenerateResult,
+  signal: AbortSignal | undefined,
+): ReadableStream<LanguageModelV3StreamPart> {
+  const parts: LanguageModelV3StreamPart[] = [
+    { type: "stream-start", warnings },
+    ...content.flatMap((part, index) => streamParts(part, String(index))),
+    { type: "finish", finishReason, usage },
+  ];
+  const coming = parts.values();
   return new ReadableStream({
-    start(controller) {
-      controller.enqueue({ type: "stream-start", warnings });
-      for (const part of parts) controller.enqueue(part);
-      controller.enqueue({ type: "finish", finishReason, usage });
-      controller.close();
+    async pull(controller) {
+      const { value, done } = coming.next();
+      if (done) return controller.close();
+      if (value.type === "text-delta") await delay(WORD_MS, undefined, { signal });
+      controller.enqueue(value);
     },
   });
 }
