@@ -7,6 +7,7 @@ import type { StepConsumer, StepJob } from "@tandem/engine/queue/step-queue";
 import type { Wake } from "@tandem/engine/wake/wake";
 import pino from "pino";
 import { createFakeQueue, type FakeQueue } from "./fake-queue.ts";
+import { waitFor } from "./wait-for.ts";
 
 /** A process that makes steps due, runs them, or both. */
 export interface FakeProcess {
@@ -123,6 +124,19 @@ export function createFakeSteps(): FakeSteps {
     },
   };
 }
+
+/** Waits until a process has been told so by so many workers. */
+export const untilHeard = (process: FakeProcess, state: "free" | "full" | "gone", workers = 1) =>
+  waitFor(() => new Set(process.heard.filter((note) => note.startsWith(state)).map(idOf)).size === workers, {
+    what: `${workers} workers to say that they are ${state}`,
+  });
+
+/** The worker that a note is of. */
+export const idOf = (note: string): string => note.split(".")[1] ?? "";
+
+/** Waits until a process has run so many steps. */
+export const untilRan = (process: FakeProcess, count: number) =>
+  waitFor(() => process.ran.length === count, { what: `${count} steps to run` });
 
 /** Carries notes to every other process. */
 function createFakeChannel(onSend: (note: string) => void) {

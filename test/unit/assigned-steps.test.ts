@@ -1,7 +1,14 @@
 // Steps that are claimed for a worker by whoever makes them due: who gets them, and what becomes of those that nobody takes.
 import { TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFakeSteps, type FakeProcess, type FakeSteps } from "../support/fake-steps.ts";
+import {
+  createFakeSteps,
+  type FakeProcess,
+  type FakeSteps,
+  idOf,
+  untilHeard,
+  untilRan,
+} from "../support/fake-steps.ts";
 import { createGate } from "../support/gate.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -10,15 +17,6 @@ beforeEach(() => {
   steps = createFakeSteps();
 });
 afterEach(() => steps.close());
-
-const untilHeard = (process: FakeProcess, state: "free" | "full" | "gone", workers = 1) =>
-  waitFor(() => new Set(process.heard.filter((note) => note.startsWith(state)).map(idOf)).size === workers, {
-    what: `${workers} workers to say that they are ${state}`,
-  });
-const idOf = (note: string) => note.split(".")[1] ?? "";
-
-const untilRan = (process: FakeProcess, count: number) =>
-  waitFor(() => process.ran.length === count, { what: `${count} steps to run` });
 
 /** Reserves a place and gives it a step, as a command does. */
 function give(process: FakeProcess, preferred: string | null = null): string | null {

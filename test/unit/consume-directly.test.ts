@@ -1,6 +1,6 @@
 // What a worker does with steps that come both ways, offered and out of the queue, and how it ends.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFakeSteps, type FakeProcess, type FakeSteps } from "../support/fake-steps.ts";
+import { createFakeSteps, type FakeProcess, type FakeSteps, untilRan } from "../support/fake-steps.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -51,8 +51,6 @@ function startWorker({ concurrency }: { concurrency: number }) {
 }
 
 const sessionsOf = ({ ran }: FakeProcess) => ran.map(({ sessionId }) => sessionId);
-const untilRan = (process: FakeProcess, count: number) =>
-  waitFor(() => process.ran.length === count, { what: `${count} steps to run` });
 const untilHeard = (process: FakeProcess, state: string) =>
   waitFor(() => process.heard.some((note) => note.startsWith(state)), { what: `"${state}" to be heard` });
 

@@ -1,6 +1,6 @@
 // Who gets a due step: a worker with a free slot, here or elsewhere, else the queue.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFakeSteps, type FakeProcess, type FakeSteps } from "../support/fake-steps.ts";
+import { createFakeSteps, type FakeSteps, untilHeard, untilRan } from "../support/fake-steps.ts";
 import { createGate } from "../support/gate.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -9,16 +9,6 @@ beforeEach(() => {
   steps = createFakeSteps();
 });
 afterEach(() => steps.close());
-
-/** Waits until a process has been told so by so many workers. */
-const untilHeard = (process: FakeProcess, state: "free" | "full" | "gone", workers = 1) =>
-  waitFor(() => new Set(process.heard.filter((note) => note.startsWith(state)).map(idOf)).size === workers, {
-    what: `${workers} workers to say that they are ${state}`,
-  });
-const idOf = (note: string) => note.split(".")[1];
-
-const untilRan = (process: FakeProcess, count: number) =>
-  waitFor(() => process.ran.length === count, { what: `${count} steps to run` });
 
 const untilQueued = (count: number) =>
   waitFor(() => steps.shared.queued.length === count, { what: `${count} jobs` });

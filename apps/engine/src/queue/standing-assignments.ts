@@ -1,6 +1,7 @@
 import type { DueStep } from "../postgres/leases.ts";
 import { TAKE_BACK_MS } from "./assignment.ts";
 import type { Consumers } from "./consumers.ts";
+import { createLooks } from "./looks.ts";
 
 /** Steps that were claimed for workers, and of which nobody knows yet whether they were taken up. */
 export interface StandingAssignments {
@@ -26,10 +27,6 @@ interface Standing {
 export function createStandingAssignments(options: StandingAssignmentsOptions): StandingAssignments {
   const { consumers, takeBack } = options;
   let assignments: Standing[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  let looking: Promise<void> = Promise.resolve();
-  let isClosed = false;
-
   const look = async () => {
     const now = performance.now();
     const isOld = ({ madeAt }: Standing) => madeAt <= now - TAKE_BACK_MS;
@@ -40,25 +37,13 @@ export function createStandingAssignments(options: StandingAssignmentsOptions): 
     // Who did not take up what it was given is asked again when it is heard of again.
     for (const { step, consumer } of old) if (untaken.has(step.sessionId)) consumers.forget(consumer);
   };
-  const lookLater = () => {
-    if (isClosed) return;
-    timer ??= setTimeout(() => {
-      timer = null;
-      looking = looking.then(look).then(() => {
-        if (assignments.length > 0) lookLater();
-      });
-    }, LOOK_MS);
-  };
+  const looks = createLooks({ everyMs: LOOK_MS, look, isNeeded: () => assignments.length > 0 });
   return {
     add({ sessionId, fence }, consumer) {
       assignments.push({ step: { sessionId, fence }, consumer, madeAt: performance.now() });
-      lookLater();
+      looks.need();
     },
-    async close() {
-      isClosed = true;
-      if (timer) clearTimeout(timer);
-      await looking;
-    },
+    close: looks.close,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { DueStep } from "../postgres/leases.ts";
 import type { Consumers } from "./consumers.ts";
+import { createLooks } from "./looks.ts";
 
 /** Steps that were offered to workers of other processes, and that nobody is known to have claimed. */
 export interface StandingOffers {
@@ -36,8 +37,6 @@ interface Offer {
 export function createStandingOffers(options: StandingOffersOptions): StandingOffers {
   const { consumers, findUnclaimed, enqueue } = options;
   let offers: Offer[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  let looking: Promise<void> = Promise.resolve();
   let isClosed = false;
 
   const look = async () => {
@@ -57,25 +56,17 @@ export function createStandingOffers(options: StandingOffersOptions): StandingOf
     // At once: a queue that hangs must not hold each of them for as long as it may take.
     await Promise.all(lost.map(({ step }) => enqueue(step)));
   };
-  const lookLater = () => {
-    if (isClosed) return;
-    timer ??= setTimeout(() => {
-      timer = null;
-      looking = looking.then(look).then(() => {
-        if (offers.length > 0) lookLater();
-      });
-    }, OFFER_MS);
-  };
+  const looks = createLooks({ everyMs: OFFER_MS, look, isNeeded: () => offers.length > 0 });
 
   return {
     add(step, consumer) {
       offers.push({ step, consumer, madeAt: performance.now() });
-      lookLater();
+      looks.need();
     },
     async close() {
       isClosed = true;
-      if (timer) clearTimeout(timer);
-      await looking.then(look);
+      await looks.close();
+      await look();
     },
   };
 }
