@@ -58,6 +58,30 @@ describe("a run on the real service", () => {
     expect(result).toMatchObject({ status: "completed", answer: "paid" });
   });
 
+  it("lists calls and tools, replaces tools, and gives tokens and links, by the session's handle", async () => {
+    const session = await client.startSession({ agent, messages: "look", tools: [look], idleTimeoutS: 60 });
+    expect((await session.waitForCompletion({ timeoutMs: 20_000 })).answer).toBe("seen 0");
+    const find = tool({ name: "find", description: "Finds.", fn: () => "found" });
+    const offered = { name: "find", source: "custom", offered: true };
+    expect((await session.replaceTools([find])).items).toMatchObject([offered]);
+    expect((await session.listTools()).items).toMatchObject([offered]);
+
+    await session.sendMessage("find");
+    expect((await session.waitForCompletion({ timeoutMs: 20_000 })).answer).toContain("found");
+    const { items, total } = await session.listToolCalls({ state: "answered", size: 1 });
+    expect(total).toBe(2);
+    expect(items).toHaveLength(1);
+
+    const { token } = await session.createToken({ expires_in_s: 60 });
+    const reader = new TandemClient({ baseUrl: stack.baseUrl, apiKey: token });
+    expect(await reader.session(session.id).status()).toMatchObject({ status: "idle" });
+    const { share_url: link } = await session.share();
+    const read = async () => (await fetch(link, { headers: { accept: "application/json" } })).status;
+    expect(await read()).toBe(200);
+    await session.unshare();
+    expect(await read()).toBe(404);
+  });
+
   it("aborts the question when somebody else decides", async () => {
     let signal: AbortSignal | undefined;
     const session = await client.startSession({ agent, messages: "pay", tools: [pay()] });

@@ -36,7 +36,12 @@ export type { FromSchema, JsonSchema } from "./schemas/json-schema.ts";
 export type { SchemaIssue, StandardSchema } from "./schemas/standard-schema.ts";
 export type { SchemaInput, SchemaOutput, ToolSchema } from "./schemas/tool-schema.ts";
 export { type ServedCallEvent, type ServeToolsOptions, serveTools, type ToolServing } from "./serve-tools.ts";
-export { type ChangesOptions, type RequestOptions, SessionHandle } from "./session-handle.ts";
+export {
+  type ChangesOptions,
+  type RequestOptions,
+  SessionHandle,
+  type ToolCallsQuery,
+} from "./session-handle.ts";
 export type { SessionOptions } from "./session-request.ts";
 export type { AnswerOf, DefaultAnswer, SessionResult, SessionUsage, TokenUsage } from "./session-result.ts";
 export type { SessionStream, StreamItem, StreamSessionOptions } from "./session-stream.ts";

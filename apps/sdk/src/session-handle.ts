@@ -2,16 +2,23 @@
 import type {
   Approval,
   ApprovalsReceipt,
+  ListToolCallsData,
+  NewSessionToken,
+  PageStoredToolCall,
   Session,
   SessionChanges,
   SessionEvent,
   SessionStatus,
+  SessionToken,
+  SessionToolList,
+  ShareLink,
 } from "./generated/types.gen.ts";
 import { type Message, toMessageBody } from "./messages.ts";
 import type { ToolSchema } from "./schemas/tool-schema.ts";
 import type { AnswerOf, DefaultAnswer, SessionResult } from "./session-result.ts";
 import type { SessionSource } from "./session-source.ts";
 import { SessionStream, type StreamSessionOptions } from "./session-stream.ts";
+import { type ToolSource, toDefinitions } from "./tool-definitions.ts";
 import { type ReadingOptions, type WaitState, waitForSession } from "./wait-for-session.ts";
 import type { WaitOptions } from "./wait-options.ts";
 
@@ -33,6 +40,9 @@ export interface ChangesOptions extends RequestOptions {
   waitForSeconds?: number | undefined;
 }
 
+/** Which page of calls, of what size, and of which state. Default: the first, of all. */
+export type ToolCallsQuery = NonNullable<ListToolCallsData["query"]>;
+
 /** What the waits of a handle begin with: what its session was started with. */
 export type SessionDefaults = Pick<WaitOptions, "tools" | "context" | "answerSchema">;
 
@@ -49,7 +59,7 @@ export class SessionHandle<Answer = DefaultAnswer> {
   /** The session's id. */
   readonly id: string;
   readonly #source: SessionSource;
-  readonly #defaults: SessionDefaults;
+  #defaults: SessionDefaults;
   readonly #state: WaitState = { cursor: 0 };
 
   /** Use `client.session(id)`. */
@@ -130,6 +140,44 @@ export class SessionHandle<Answer = DefaultAnswer> {
     return this.#source.api.submitApprovals({ ...this.#at(options), body });
   }
 
+  /** A page of the session's calls, each with what became of it. */
+  listToolCalls(query: ToolCallsQuery = {}, options: RequestOptions = {}): Promise<PageStoredToolCall> {
+    return this.#source.api.listToolCalls({ ...this.#at(options), query });
+  }
+
+  /** What the model is offered at the next step, and what it is not. */
+  listTools(options: RequestOptions = {}): Promise<SessionToolList> {
+    return this.#source.api.listSessionTools(this.#at(options));
+  }
+
+  /**
+   * Replaces the tools that the session has from its caller, between turns. Waits of this handle that begin from now on run
+   * them.
+   *
+   * @throws {APIError} 409 while calls are open
+   */
+  async replaceTools(tools: readonly ToolSource[], options: RequestOptions = {}): Promise<SessionToolList> {
+    const body = { tools: toDefinitions(tools) };
+    const list = await this.#source.api.replaceSessionTools({ ...this.#at(options), body });
+    this.#defaults = { ...this.#defaults, tools };
+    return list;
+  }
+
+  /** Makes a token that reads this session and answers its calls, for a browser for example. */
+  createToken(token: NewSessionToken, options: RequestOptions = {}): Promise<SessionToken> {
+    return this.#source.api.createSessionToken({ ...this.#at(options), body: token });
+  }
+
+  /** Makes a link with which anybody can read the session. */
+  share(options: RequestOptions = {}): Promise<ShareLink> {
+    return this.#source.api.shareSession(this.#at(options));
+  }
+
+  /** Ends that link. */
+  async unshare(options: RequestOptions = {}): Promise<void> {
+    await this.#source.api.unshareSession(this.#at(options));
+  }
+
   /**
    * Waits until the turn is over, and runs the calls for this side. It can join a session midway, and after a wait that
    * ended early it can be called again. A turn that is over already gives its result at once.
@@ -190,6 +238,6 @@ export class SessionHandle<Answer = DefaultAnswer> {
   }
 
   #at({ signal }: RequestOptions) {
-    return { path: { id: this.id }, ...(signal ? { signal } : {}) };
+    return { path: { id: this.id }, signal: signal ?? null };
   }
 }

@@ -5,6 +5,7 @@ import type { Agent, SessionRequest } from "./generated/types.gen.ts";
 import { isList, type Message, toUserMessage } from "./messages.ts";
 import type { ToolSchema } from "./schemas/tool-schema.ts";
 import { isEnabled, type ToolSource, toDefinition, toTools } from "./tool-definitions.ts";
+import { toWireFields } from "./wire-fields.ts";
 
 /** What a session is made of. Only `agent` is required. */
 export interface SessionOptions {
@@ -87,31 +88,38 @@ export function toSessionRequest(options: SessionOptions): SessionRequest {
       option: "answerSchema",
     });
   }
-  return withoutUndefined({
-    agent: withAnswerFormat(options.agent, answerSchema),
+  const fields = {
+    ...options,
     messages: messages !== undefined && isList(messages) ? messages.map(toUserMessage) : messages,
-    max_steps: options.maxSteps,
-    max_time_s: options.maxTimeS,
-    idle_timeout_s: options.idleTimeoutS,
-    repeat_limit: options.repeatLimit,
-    error_limit: options.errorLimit,
-    token_budget: options.tokenBudget,
-    delete_after_min: options.deleteAfterMin,
-    delete_screenshot_after_min: options.deleteScreenshotAfterMin,
-    queue: options.queue,
-    group_id: options.groupId,
-    parent_session_id: options.parentSessionId,
-    system_prompt: options.systemPrompt,
-    builtins: options.builtins,
-    tool_choice: options.toolChoice,
-    ephemeral: options.ephemeral,
-    permissions: options.permissions,
-    stream: options.stream,
-    tool_timeout_s: options.toolTimeoutS,
-    approval_timeout_s: options.approvalTimeoutS,
     overrides: Object.keys(overrides).length > 0 ? overrides : undefined,
-  } satisfies { [Key in keyof Required<SessionRequest>]: SessionRequest[Key] | undefined });
+  };
+  return { agent: withAnswerFormat(options.agent, answerSchema), ...toWireFields(fields, SAME_FIELDS) };
 }
+
+/** Options that the wire has under the same names. */
+const SAME_FIELDS = [
+  "messages",
+  "overrides",
+  "maxSteps",
+  "maxTimeS",
+  "idleTimeoutS",
+  "toolTimeoutS",
+  "approvalTimeoutS",
+  "repeatLimit",
+  "errorLimit",
+  "tokenBudget",
+  "deleteAfterMin",
+  "deleteScreenshotAfterMin",
+  "queue",
+  "groupId",
+  "parentSessionId",
+  "systemPrompt",
+  "builtins",
+  "toolChoice",
+  "ephemeral",
+  "permissions",
+  "stream",
+] as const satisfies readonly (keyof SessionOptions)[];
 
 function setOverride(
   overrides: Record<string, unknown>,
@@ -128,10 +136,4 @@ function withAnswerFormat(agent: string | Agent, schema: ToolSchema | undefined)
     throw new TandemError("Give either `answerSchema` or the agent's `answer_format`, not both");
   }
   return { ...agent, answer_format: toAnswerFormat(schema) };
-}
-
-function withoutUndefined(fields: { [Key in keyof SessionRequest]: SessionRequest[Key] | undefined }) {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as unknown as SessionRequest;
 }

@@ -3,6 +3,7 @@ import { TandemError } from "./errors.ts";
 import type { ToolDefinition } from "./generated/types.gen.ts";
 import type { EnabledContext, Tool } from "./tool.ts";
 import { listOrigins, type Toolset, toToolset } from "./toolset.ts";
+import { toWireFields } from "./wire-fields.ts";
 
 /** What `tools` takes. */
 export type ToolSource = Tool | Toolset;
@@ -42,26 +43,25 @@ export function toDefinitions(sources: readonly ToolSource[]): ToolDefinition[] 
 
 /** The definition of a tool, as the API takes it. */
 export function toDefinition(tool: Tool): ToolDefinition {
-  const { timeoutMs } = tool;
-  const fields = {
-    name: tool.name,
-    description: tool.description,
-    input_schema: tool.inputSchema,
-    title: tool.title,
-    capability: tool.capability,
-    approval: tool.approval,
-    approval_timeout_s: tool.approvalTimeoutS,
-    on_approval_timeout: tool.onApprovalTimeout,
-    timeout_s:
-      tool.timeoutS === undefined && timeoutMs !== undefined ? Math.ceil(timeoutMs / 1_000) : tool.timeoutS,
-    on_timeout: tool.onTimeout,
-    max_retries: tool.maxRetries,
-    max_result_tokens: tool.maxResultTokens,
-    strict: tool.strict,
-    defer_loading: tool.deferLoading,
-    examples: tool.examples?.map((example) => example as { [key: string]: unknown }),
-  } satisfies { [Key in keyof Required<ToolDefinition>]: ToolDefinition[Key] | undefined };
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as unknown as ToolDefinition;
+  const { timeoutMs, timeoutS = timeoutMs && Math.ceil(timeoutMs / 1_000) } = tool;
+  return toWireFields({ ...tool, timeoutS }, DEFINITION_FIELDS) as ToolDefinition;
 }
+
+/** What a definition has of a tool. */
+const DEFINITION_FIELDS = [
+  "name",
+  "description",
+  "inputSchema",
+  "title",
+  "capability",
+  "approval",
+  "approvalTimeoutS",
+  "onApprovalTimeout",
+  "timeoutS",
+  "onTimeout",
+  "maxRetries",
+  "maxResultTokens",
+  "strict",
+  "deferLoading",
+  "examples",
+] as const satisfies readonly (keyof Tool)[];
