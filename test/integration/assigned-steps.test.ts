@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { takeStep } from "@tandem/engine/commands/take-step";
 import type { Engine } from "@tandem/engine/engine";
+import { readNews } from "@tandem/engine/handover/step-news";
 import { type Assignment, TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
 import { createModels } from "@tandem/worker/models/create-model";
 import { runStep } from "@tandem/worker/run-step";
@@ -39,13 +40,13 @@ async function createWaiting({ wire }: Scene, more: object = {}) {
   return { id, post: () => wire.post(`/sessions/${id}/tool_results`, resultFor(call, "18 °C")) };
 }
 
-/** Until the API has heard of a worker that it can give steps to, of this one if one is named. */
+/** Until the API has heard of a worker that it can give steps to, or of this one. */
 const untilKnown = ({ stack }: Scene, worker: string | null = null) =>
   waitFor(
     () => {
-      const place = stack.engine.queue.reserve(worker);
+      const place = stack.engine.queue.reserve();
       place?.release();
-      return worker === null ? place !== null : place?.claim.worker === worker;
+      return worker === null ? place !== null : place?.claim.preferred.includes(worker) === true;
     },
     { what: "a worker to be known" },
   );
@@ -54,8 +55,8 @@ const untilKnown = ({ stack }: Scene, worker: string | null = null) =>
 function keepGiven(engine: Engine): Assignment[] {
   const given: Assignment[] = [];
   const { reserve } = engine.queue;
-  engine.queue.reserve = (preferred) => {
-    const place = reserve(preferred);
+  engine.queue.reserve = () => {
+    const place = reserve();
     return place && { ...place, give: (assignment) => given.push(assignment) };
   };
   return given;
@@ -180,11 +181,12 @@ describe("a worker that is given a step", () => {
     const assignment = only(given);
     // What the worker of this process would remember if it had run the step before.
     const { session, events } = await readStep(stack.engine, assignment);
-    const results = JSON.parse(assignment.news).events.length;
+    const news = readNews(assignment.news);
+    if (!news) throw new Error("nothing was told");
     stack.engine.knownSessions.remember(id, {
       terms: session,
-      version: JSON.parse(assignment.news).fromVersion,
-      events: events.slice(0, events.length - results),
+      version: news.fromVersion,
+      events: events.slice(0, events.length - news.events.length),
     });
     await wire.send("DELETE", `/sessions/${id}`);
     await run(assignment);

@@ -46,7 +46,7 @@ async function give(result: JsonValue = "18 °C"): Promise<Assignment> {
   await finishWith(bare.engine, await claim(), { calls: [{ tool: "look", args: {} }] });
   const given: Assignment[] = [];
   const place = {
-    claim: { worker: "w", leaseMs: LEASE_MS },
+    claim: { worker: "w", preferred: [], leaseMs: LEASE_MS },
     give: (assignment: Assignment) => given.push(assignment),
     release: () => undefined,
     abandon: () => undefined,

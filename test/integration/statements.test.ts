@@ -76,7 +76,7 @@ async function submitAndGive(id: string) {
   const { queue } = bare.engine;
   const reserve = queue.reserve;
   queue.reserve = () => ({
-    claim: { worker: "w", leaseMs: 60_000 },
+    claim: { worker: "w", preferred: [], leaseMs: 60_000 },
     give: (assignment) => given.push(assignment),
     release: () => undefined,
     abandon: () => undefined,
@@ -143,7 +143,7 @@ describe("statements: none is needed", () => {
     await finishWith(bare.engine, await claimed(), { calls: [{ tool: "look", args: {} }] });
     const [id = ""] = await pendingIds();
     const { result, count } = await submitAndGive(id);
-    expect(count).toBe(2);
+    expect(count).toBe(1);
     const taken = await countStatements(() => takeStep(bare.engine, result));
     expect(taken.result?.events).toHaveLength(3);
     expect(taken.count).toBe(0);

@@ -43,7 +43,7 @@ export const postAndGive = (words: string, toEntries: (session: ModelSession) =>
   async act(walk, session, at) {
     const given: Assignment[] = [];
     const place: Place = {
-      claim: { worker: "test", leaseMs: LEASE_S * 1_000 },
+      claim: { worker: "test", preferred: [], leaseMs: LEASE_S * 1_000 },
       give: (assignment) => given.push(assignment),
       release: () => undefined,
       abandon: () => undefined,

@@ -1,5 +1,5 @@
 // Steps that are claimed for a worker by whoever makes them due: who gets them, and what becomes of those that nobody takes.
-import { TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
+import { type Place, TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   createFakeSteps,
@@ -18,11 +18,18 @@ beforeEach(() => {
 });
 afterEach(() => steps.close());
 
+/** Who a step goes to whose session had its last step on this worker, as the database decides it. */
+function choose(place: Place | null, last: string | null = null): string {
+  const { worker = "", preferred = [] } = place?.claim ?? {};
+  return last !== null && preferred.includes(last) ? last : worker;
+}
+
 /** Reserves a place and gives it a step, as a command does. */
-function give(process: FakeProcess, preferred: string | null = null): string | null {
-  const place = process.queue.reserve(preferred);
-  place?.give(steps.claimFor(steps.makeStep()));
-  return place?.claim.worker ?? null;
+function give(process: FakeProcess, last: string | null = null): string | null {
+  const place = process.queue.reserve();
+  const worker = choose(place, last);
+  place?.give(steps.claimFor(steps.makeStep()), worker);
+  return place && worker;
 }
 
 describe("a place", () => {
@@ -31,13 +38,13 @@ describe("a place", () => {
     other.work({ concurrency: 5 });
     worker.work({ concurrency: 2, run: () => gate.opened });
     await untilHeard(worker, "free");
-    const [first, second] = [worker.queue.reserve(null), worker.queue.reserve(null)];
+    const [first, second] = [worker.queue.reserve(), worker.queue.reserve()];
     expect(first?.claim).toEqual(second?.claim);
-    const elsewhere = worker.queue.reserve(null);
+    const elsewhere = worker.queue.reserve();
     expect(elsewhere?.claim.worker).not.toBe(first?.claim.worker);
     first?.release();
-    expect(worker.queue.reserve(null)?.claim).toEqual(second?.claim);
-    second?.give(steps.claimFor(steps.makeStep()));
+    expect(worker.queue.reserve()?.claim).toEqual(second?.claim);
+    second?.give(steps.claimFor(steps.makeStep()), second.claim.worker);
     await untilRan(worker, 1);
     gate.open();
   });
@@ -67,7 +74,7 @@ describe("a place", () => {
     ])
       steps.say(`free.${id}.${free}.30000`);
     await waitFor(() => api.heard.length >= 2, { what: "both to be heard" });
-    const chosen = () => api.queue.reserve("busy")?.claim.worker;
+    const chosen = () => choose(api.queue.reserve(), "busy");
     expect([chosen(), chosen()].sort()).toEqual(["busy", "idle"]);
     steps.say("free.busy.92.30000");
     await waitFor(() => api.heard.length >= 3, { what: "it to be heard" });
@@ -82,13 +89,13 @@ describe("a place", () => {
     };
     await untilTold("full.w");
     await untilTold("free.w.5.30000");
-    expect(api.queue.reserve("w")).toBeNull();
+    expect(api.queue.reserve()).toBeNull();
     const speaksAndIsTrusted = () => {
       steps.say("free.w.5.30000");
-      return api.queue.reserve("w") !== null;
+      return api.queue.reserve() !== null;
     };
     await waitFor(speaksAndIsTrusted, { what: "it to be trusted again" });
-    await waitFor(() => api.queue.reserve("w") === null, { what: "its silence to be long" });
+    await waitFor(() => api.queue.reserve() === null, { what: "its silence to be long" });
     // It is offered steps all the same.
     await api.queue.add(steps.makeStep());
     expect(steps.offers).toHaveLength(1);
@@ -96,22 +103,22 @@ describe("a place", () => {
 
   it("is not found while the only worker is full, has gone, or says nothing of leases", async () => {
     const [api, worker, gate] = [steps.addProcess(), steps.addProcess(), createGate()];
-    expect(api.queue.reserve(null)).toBeNull();
+    expect(api.queue.reserve()).toBeNull();
     // As a worker of the version before says it.
     steps.say("free.old.3");
     await waitFor(() => api.heard.includes("free.old.3"), { what: "the old worker to be heard" });
-    expect(api.queue.reserve("old")).toBeNull();
+    expect(api.queue.reserve()).toBeNull();
     steps.say("gone.old");
     await untilHeard(api, "gone");
     const consumer = worker.work({ concurrency: 1, run: () => gate.opened });
     await untilHeard(api, "free", 2);
     expect(give(api)).not.toBeNull();
     await untilHeard(api, "full");
-    expect(api.queue.reserve(null)).toBeNull();
+    expect(api.queue.reserve()).toBeNull();
     gate.open();
     await consumer.close();
     await untilHeard(api, "gone", 2);
-    expect(api.queue.reserve(null)).toBeNull();
+    expect(api.queue.reserve()).toBeNull();
   });
 });
 
@@ -122,7 +129,8 @@ describe("a step that was given to a worker", () => {
     await untilHeard(api, "free");
     const news = JSON.stringify({ text: "Größe, 5.5 €: 🦜, \u2028 and a comma." });
     const assignment = { ...steps.claimFor(steps.makeStep()), news };
-    api.queue.reserve(null)?.give(assignment);
+    const place = api.queue.reserve();
+    place?.give(assignment, place.claim.worker);
     await untilRan(worker, 1);
     expect(worker.ran).toEqual([{ ...assignment, kind: "step" }]);
     expect(steps.shared.queued).toEqual([]);
@@ -133,7 +141,10 @@ describe("a step that was given to a worker", () => {
     worker.work({ concurrency: 1, run: () => gate.opened });
     await untilHeard(api, "free");
     const step = steps.makeStep();
-    for (const given of [steps.makeStep(), step]) api.queue.reserve(null)?.give(steps.claimFor(given));
+    for (const given of [steps.makeStep(), step]) {
+      const place = api.queue.reserve();
+      place?.give(steps.claimFor(given), place.claim.worker);
+    }
     await waitFor(() => steps.shared.queued.length === 1, { what: "the step to be queued" });
     // Under the token that it has since it was taken back.
     expect(steps.shared.queued).toMatchObject([{ id: `${step.sessionId}.${step.fence + 2}` }]);
@@ -161,11 +172,11 @@ describe("a step that was given to a worker", () => {
     worker.work({ concurrency: 1 });
     await untilHeard(api, "free");
     for (const { queue } of [api, worker]) {
-      const place = queue.reserve(null);
+      const place = queue.reserve();
       const step = steps.makeStep();
       place?.abandon(steps.claimFor(step));
       // The slot is free again.
-      expect(queue.reserve(null)).not.toBeNull();
+      expect(queue.reserve()).not.toBeNull();
       await waitFor(() => steps.shared.queued.some(({ id }) => id.startsWith(step.sessionId)), {
         what: "the step to be queued",
       });

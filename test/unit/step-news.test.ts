@@ -1,7 +1,6 @@
 // What a worker remembers of sessions, and what it is told of their next steps.
 import { createKnownSessions, type KnownSession } from "@tandem/engine/handover/known-sessions";
 import { readNews, toKnownStep, toNews } from "@tandem/engine/handover/step-news";
-import type { SessionRow } from "@tandem/engine/postgres/session-row";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 const terms = {
@@ -12,11 +11,11 @@ const terms = {
 const said = (index: number, text: string) => ({ index, type: "AgentEvent", data: { text }, internal: null });
 const known = (text = "said", version = "10"): KnownSession => ({ terms, version, events: [said(4, text)] });
 
-/** A row as it is after two events were written with it. */
-const row = {
-  ...{ id: "s", nextIndex: 7, toolsVersion: 1, fence: 3, status: "running" },
-  timerAt: new Date("2026-11-30T12:00:00Z"),
-} as SessionRow;
+/** A row as it is after two events were written with it, and as the database tells it. */
+const fields = { id: "s", nextIndex: 7, toolsVersion: 1, fence: 3, status: "running" };
+const row = { ...fields, timerAt: new Date("2026-11-30T12:00:00.123Z"), callDeadlineAt: null };
+const json = `${JSON.stringify(fields).slice(0, -1)}, "timerAt": "2026-11-30T12:00:00.123456+00:00", "callDeadlineAt" : null}`;
+const claimed = { json, nextIndex: 7 };
 const appended = [
   { type: "AgentEvent", data: { text: "18 °C" }, internal: { edited: true } },
   { type: "ActiveStateChangeEvent", data: {} },
@@ -24,7 +23,7 @@ const appended = [
 
 describe("news", () => {
   it("and what is known make the step that the database holds", () => {
-    const step = toKnownStep(known(), readNews(toNews(row, "10", appended)));
+    const step = toKnownStep(known(), readNews(toNews(claimed, "10", appended)));
     expect(step?.session).toMatchObject({ ...row, ...terms, claims: 1 });
     expect(step?.session.timerAt).toEqual(row.timerAt);
     expect(step?.events).toEqual([
@@ -34,7 +33,7 @@ describe("news", () => {
   });
 
   it("do not follow what is known when something lies between, or they are old", () => {
-    const news = readNews(toNews(row, "10", appended));
+    const news = readNews(toNews(claimed, "10", appended));
     expect(toKnownStep(known("said", "9"), news)).toBeNull();
     expect(toKnownStep(null, news)).toBeNull();
     expect(toKnownStep(known(), null)).toBeNull();
@@ -43,7 +42,7 @@ describe("news", () => {
 
   it("that are too much for a note are none", () => {
     const large = [{ type: "AgentEvent", data: { text: "🦜".repeat(2_000) } }];
-    expect(toNews(row, "10", large)).toBe("");
+    expect(toNews(claimed, "10", large)).toBe("");
     expect(readNews("")).toBeNull();
   });
 });

@@ -1,17 +1,20 @@
 // How long it takes from a tool's result to the model's next request.
 //
-// A trip begins when the client sends the post of `tool_results` (so the API has yet to receive it: a fifth of a
-// millisecond more than the promise counts) and ends when the head of the next model request reaches the model's
-// process. One session at a time, with one call per step, so nothing waits for anything else's turn.
+// A trip begins when the client sends the post of `tool_results` and ends when the head of the next model request reaches
+// the model's process: it has in it how the one comes in over HTTP and how the other goes out. One session at a time, with
+// one call per step, so nothing waits for anything else's turn. The processes have run for a while: code that runs for the
+// first hundred times takes twice as long.
 //
-// The floor is the sum of what the design has on this path: two bare commits (the result is settled, the step is claimed)
-// and one bare queue hop. They are measured in turn with the sessions. Tandem does both in one commit, and gives the step
-// away past the queue, so it may come out below.
+// The floor is the sum of what every such path has to do: a bare HTTP round trip to the same API, the two bare commits of
+// the design (the result is settled, the step is claimed), and one bare queue hop. Each is measured in turn with the
+// sessions, and told as a figure of its own. Tandem does both commits in one, and gives the step away past the queue, so
+// it may come out below.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";
-import { openCommitFloor } from "../floors/commits.ts";
+import { measureHttp } from "../floors/http.ts";
 import { openHopFloor } from "../floors/queue-hop.ts";
+import { openTripCommitFloor } from "../floors/trip-commits.ts";
 import type { Group, Run } from "../group.ts";
 import { playSession } from "../play-session.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
@@ -20,16 +23,21 @@ import type { Stage } from "../stage.ts";
 
 /** Trips of one session; its history stays short. */
 const TRIPS = 20;
-const WARM_UP_SESSIONS = 5;
-/** The commits that the path cannot do without. */
-const COMMITS = 2;
+/** Enough for what the processes do on the way to be compiled to the end. */
+const WARM_UP_SESSIONS = 60;
+
+const floorNames = (name: string) => ({
+  http: `floor_http_of_${name}`,
+  commits: `floor_commits_of_${name}`,
+  hop: `floor_queue_hop_of_${name}`,
+});
 
 const roundTripGroup = (
   name: string,
   backend: "postgres" | "redis",
   options: Partial<StackOptions> = {},
 ): Group => ({
-  names: [name, `floor_queue_hop_of_${name}`, `floor_commit_of_${name}`],
+  names: [name, ...Object.values(floorNames(name))],
   needsRedis: backend === "redis",
   measure: (run) => measure(run, { ...options, name, backend }),
 });
@@ -43,41 +51,45 @@ export const roundTripGroups: Group[] = [
 
 async function measure(run: Run, options: StackOptions): Promise<Figure[]> {
   const { stage, closers, quick, tell } = run;
+  const { name } = options;
   const stack = await startStack(stage, options);
   closers.push(() => stack.close());
-  const commitFloor = await openCommitFloor(stage, closers);
+  const commitFloor = await openTripCommitFloor(stage, closers);
   const hopFloor = await openHopFloor(stage, { redisUrl: stack.redisUrl, closers });
-  await warmUp({ stage, stack, hopFloor });
-  const trips = createSamples();
-  const commits = createSamples();
-  const hops = createSamples();
-  const sessions = quick ? 4 : 10;
+  const play = async (key: string, into: Parts) => {
+    await measureHttp(stack.api, into.http.add, TRIPS);
+    await commitFloor.measure(into.commits.add, TRIPS);
+    await hopFloor.measure(into.hops.add, TRIPS);
+    await measureTrips({ stage, stack, key, trips: into.trips });
+  };
+  for (let session = 0; session < WARM_UP_SESSIONS; session++)
+    await play(`warm-up.${session}`, createParts());
+  const parts = createParts();
   for (let round = 1; round <= run.rounds; round++) {
-    for (let session = 0; session < sessions; session++) {
-      await commitFloor.measure(commits.add, TRIPS);
-      await hopFloor.measure(hops.add, TRIPS);
-      await measureTrips({ stage, stack, key: `trip.${round}.${session}`, trips });
-    }
-    tell(`${options.name}: round ${round}, ${medianOf(trips).toFixed(2)} ms`);
+    for (let session = 0; session < (quick ? 4 : 10); session++)
+      await play(`trip.${round}.${session}`, parts);
+    tell(`${name}: round ${round}, ${medianOf(parts.trips).toFixed(2)} ms`);
   }
-  const floor = COMMITS * medianOf(commits) + medianOf(hops);
+  const { trips, http, commits, hops } = parts;
+  const floor = medianOf(http) + medianOf(commits) + medianOf(hops);
+  const names = floorNames(name);
   return [
-    toFigure({ name: options.name, unit: "ms", samples: trips, floor }),
-    toFigure({ name: `floor_queue_hop_of_${options.name}`, unit: "ms", samples: hops }),
-    toFigure({ name: `floor_commit_of_${options.name}`, unit: "ms", samples: commits }),
+    toFigure({ name, unit: "ms", samples: trips, floor }),
+    toFigure({ name: names.http, unit: "ms", samples: http }),
+    toFigure({ name: names.commits, unit: "ms", samples: commits }),
+    toFigure({ name: names.hop, unit: "ms", samples: hops }),
   ];
 }
 
-async function warmUp(parts: {
-  stage: Stage;
-  stack: Stack;
-  hopFloor: { measure(add: (ms: number) => void, count: number): Promise<void> };
-}): Promise<void> {
-  for (let session = 0; session < WARM_UP_SESSIONS; session++) {
-    await parts.hopFloor.measure(() => undefined, TRIPS);
-    await measureTrips({ ...parts, key: `warm-up.${session}`, trips: createSamples() });
-  }
-}
+/** Trips, and the parts of their floor. */
+type Parts = Record<"trips" | "http" | "commits" | "hops", Samples>;
+
+const createParts = (): Parts => ({
+  trips: createSamples(),
+  http: createSamples(),
+  commits: createSamples(),
+  hops: createSamples(),
+});
 
 /** Plays one session and adds its trips, in milliseconds. */
 export async function measureTrips(session: {

@@ -41,12 +41,12 @@ export function crashInside(engine: Engine): Engine {
     return add(step, options);
   };
   const reserve = queue.reserve.bind(queue);
-  queue.reserve = (preferred) => {
-    const place = reserve(preferred);
+  queue.reserve = () => {
+    const place = reserve();
     if (!place) return null;
     return {
       ...place,
-      give: (assignment) => void pass("before queueing").then(() => place.give(assignment)),
+      give: (assignment, worker) => void pass("before queueing").then(() => place.give(assignment, worker)),
     };
   };
   const consume = queue.consume.bind(queue);

@@ -3,6 +3,8 @@
 import { announce, type Engine } from "../engine.ts";
 import { toNews } from "../handover/step-news.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
+import type { SessionWithCalls } from "../postgres/tool-calls.ts";
+import { type PresumedSession, updatePresumed } from "../postgres/update-presumed.ts";
 import {
   type SessionChange,
   type SessionUpdate,
@@ -31,36 +33,64 @@ export async function updateAndAssign(
   options: { messageWaits: boolean },
 ): Promise<AssignedChange | null> {
   const isPlain = !options.messageWaits && !session.isTimeOver && !session.pauseRequested;
-  const place = update.due === "now" && isPlain ? engine.queue.reserve(session.worker) : null;
+  const place = update.due === "now" && isPlain ? engine.queue.reserve() : null;
   if (!place) {
     const written = await updateUnchanged(engine.pool, session, update);
     return written && { change: written.change, give: null };
   }
-  const written = await writeFor(place, engine, session, {
-    ...update,
-    claim: { ...place.claim, isGiven: true },
-  });
-  if (!written) return null;
-  const { change, claimed } = written;
-  const news = claimed ? toNews(claimed, session.version, update.events) : "";
-  return { change, give: () => place.give({ sessionId: session.id, fence: change.fence, news }) };
-}
-
-/** Leaves no place reserved, whatever becomes of the statement. */
-async function writeFor(
-  place: Place,
-  { pool }: Engine,
-  session: SessionRow,
-  update: SessionUpdate,
-): Promise<WrittenChange | null> {
   try {
-    const written = await updateUnchanged(pool, session, update);
+    const written = await updateUnchanged(engine.pool, session, withClaim(update, place));
     if (!written) place.release();
-    return written;
+    return written && toAssigned(place, written, { fromVersion: session.version, update });
   } catch (error) {
     place.abandon({ sessionId: session.id, fence: session.fence + 1 });
     throw error;
   }
+}
+
+/** What came of a change on a presumption: it was written, or the session as it is, or neither. */
+export interface PresumedAssignment {
+  written: AssignedChange | null;
+  found: SessionWithCalls | null;
+}
+
+/**
+ * Changes a session if it is as presumed; see {@link updatePresumed}. If the connection breaks, a step that was claimed is
+ * found by the sweep once its lease has lapsed: nobody knows its token.
+ *
+ * @returns null when there is no such session
+ */
+export async function assignPresumed(
+  { pool }: Engine,
+  place: Place,
+  presumed: PresumedSession,
+  update: SessionUpdate,
+): Promise<PresumedAssignment | null> {
+  let outcome: Awaited<ReturnType<typeof updatePresumed>> = null;
+  try {
+    outcome = await updatePresumed(pool, presumed, withClaim(update, place));
+  } finally {
+    if (!outcome?.written) place.release();
+  }
+  if (!outcome) return null;
+  const { written, found } = outcome;
+  return { written: written && toAssigned(place, written, { ...written, update }), found };
+}
+
+const withClaim = (update: SessionUpdate, { claim }: Place): SessionUpdate => ({
+  ...update,
+  claim: { ...claim, isGiven: true },
+});
+
+function toAssigned(
+  place: Place,
+  { change, claimed }: WrittenChange,
+  { fromVersion, update }: { fromVersion: string; update: SessionUpdate },
+): AssignedChange {
+  if (!claimed) throw new Error("A step was claimed for nobody.");
+  const news = toNews(claimed, fromVersion, update.events);
+  const assignment = { sessionId: change.sessionId, fence: change.fence, news };
+  return { change, give: () => place.give(assignment, claimed.worker) };
 }
 
 /** Tells the world of the change, and then the worker of its step. */

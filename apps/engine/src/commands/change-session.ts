@@ -52,7 +52,7 @@ export function refuseRemoved({ sessionId }: Pick<SessionKey, "sessionId">): nev
  * @param what completes the sentence "…; it"
  * @throws {TandemError} `session_finished`
  */
-export function refuseFinished(session: SessionRow, what: string): void {
+export function refuseFinished(session: Pick<SessionRow, "id" | "status">, what: string): void {
   if (!isTerminal(session.status)) return;
   throw new TandemError(
     "session_finished",

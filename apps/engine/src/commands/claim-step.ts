@@ -14,7 +14,7 @@ import { toTranscript } from "../handover/step-news.ts";
 import { type Claim, claimPlainStep, claimSession, type DueSession } from "../postgres/claim-session.ts";
 import { returnLease } from "../postgres/leases.ts";
 import { readTranscriptEvents } from "../postgres/read-events.ts";
-import type { ClaimedSessionRow } from "../postgres/session-row.ts";
+import { type ClaimedSessionRow, readSessionRow } from "../postgres/session-row.ts";
 import { inTransaction } from "../postgres/transaction.ts";
 import {
   type SessionChange,
@@ -77,9 +77,9 @@ async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Pro
   const update = toStart(session, due.messages);
   if (!isPlain || !update) return null;
   const written = await updateUnchanged(engine.pool, session, { ...update, claim });
-  if (!written) return null;
+  if (!written?.claimed) return null;
   return {
-    session: { ...session, ...written.claimed, claims: session.claims + 1 },
+    session: { ...session, ...readSessionRow(written.claimed.json), claims: session.claims + 1 },
     history: history && [...history, ...toTranscript(session.nextIndex, update.events)],
     change: written.change,
   };

@@ -52,15 +52,17 @@ export function pauseAtBoundary(session: SessionRow, update: SessionUpdate): Ses
   };
 }
 
+type StatusRow = Pick<SessionRow, "status" | "pausedFrom">;
+
 /** The state that a session has or, while it is paused, goes back to. */
-export function activeStatus(session: SessionRow): SessionStatus {
+export function activeStatus(session: StatusRow): SessionStatus {
   return session.pausedFrom ?? session.status;
 }
 
 /**
  * What a happening makes of a session that may be paused: a pause that it leaves stays over the state that it moves.
  */
-export function moveActive(session: SessionRow, happening: SessionHappening): SessionPatch {
+export function moveActive(session: StatusRow, happening: SessionHappening): SessionPatch {
   const status = mustMove(session, happening);
   if (status !== "paused") return { status };
   return { pausedFrom: mustMove({ status: activeStatus(session), pausedFrom: null }, happening) };

@@ -7,6 +7,9 @@ import type { SessionPatch, SessionRow } from "../postgres/session-row.ts";
 import type { SessionUpdate } from "../postgres/update-session.ts";
 import { activeStatus, moveActive } from "./pause-session.ts";
 
+/** What a settlement looks at. */
+export type SettledSession = Pick<SessionRow, "id" | "status" | "pausedFrom" | "callDeadlineAt">;
+
 /**
  * The change that follows, with the event that tells it. A paused session takes part in all of it, and its step is due when
  * it is resumed.
@@ -14,7 +17,7 @@ import { activeStatus, moveActive } from "./pause-session.ts";
  * @param open the calls that are still open
  */
 export function toSettled(
-  session: SessionRow,
+  session: SettledSession,
   open: readonly OpenCall[],
 ): Pick<SessionUpdate, "patch" | "events" | "due"> {
   // A process of the version before knows no approvals: it may have gone on beside calls that are still open.
@@ -34,13 +37,13 @@ export function toSettled(
 }
 
 /** The earliest deadline, where it is another one than before. */
-export function toDeadlinePatch(session: SessionRow, open: readonly OpenCall[]): SessionPatch {
+export function toDeadlinePatch(session: SettledSession, open: readonly OpenCall[]): SessionPatch {
   const callDeadlineAt = earliestDeadline(open);
   return callDeadlineAt?.getTime() === session.callDeadlineAt?.getTime() ? {} : { callDeadlineAt };
 }
 
 /** Waiting for results comes before waiting for approvals. Null when it is waited for the same as before. */
-function toHappening(session: SessionRow, open: readonly OpenCall[]): SessionHappening | null {
+function toHappening(session: SettledSession, open: readonly OpenCall[]): SessionHappening | null {
   const isForResults = open.some(({ state }) => state === "pending");
   const active = activeStatus(session);
   if (isForResults) return active === "awaiting_tool_results" ? null : "results_awaited";

@@ -12,18 +12,19 @@ import {
 } from "../domain/tool-results.ts";
 import type { Engine } from "../engine.ts";
 import type { HashedCall } from "../postgres/call-changes.ts";
-import type { SessionRow } from "../postgres/session-row.ts";
 import {
   pickOpen,
   readSessionWithCalls,
   readToolCalls,
+  type SessionWithCalls,
   type ToolCallRow,
   toToolRequest,
 } from "../postgres/tool-calls.ts";
 import { type SessionUpdate, updateSession } from "../postgres/update-session.ts";
-import { type AssignedChange, announceAssigned, updateAndAssign } from "./assign-step.ts";
+import { type AssignedChange, announceAssigned, assignPresumed, updateAndAssign } from "./assign-step.ts";
 import { changeSession, refuseFinished, refuseMissing } from "./change-session.ts";
-import { toSettled } from "./settle-calls.ts";
+import { presumeCalls, presumeSession } from "./presume-calls.ts";
+import { type SettledSession, toSettled } from "./settle-calls.ts";
 
 /** The answer to a body of results: one receipt per entry, the calls that remain, and whether the session goes on. */
 export interface SubmitReceipt {
@@ -54,7 +55,7 @@ export interface SubmittedResults {
  *   `approval_required`, or `invalid_request` with the place of each fault; in all of these no call was settled
  */
 export async function submitToolResults(engine: Engine, input: SubmittedResults): Promise<SubmitReceipt> {
-  const { receipt, written } = (await submitUnlocked(engine, input)) ?? (await submitLocked(engine, input));
+  const { receipt, written } = await submit(engine, input);
   if (written) await announceAssigned(engine, written);
   refuseUseless(receipt);
   return receipt;
@@ -66,9 +67,41 @@ interface Submitted {
   written: AssignedChange | null;
 }
 
+async function submit(engine: Engine, input: SubmittedResults): Promise<Submitted> {
+  const presumed = await submitPresumed(engine, input);
+  if (presumed?.submitted) return presumed.submitted;
+  return (
+    (await submitUnlocked(engine, input, presumed?.found ?? null)) ?? (await submitLocked(engine, input))
+  );
+}
+
+/**
+ * One statement, for a body that says all that there is to know of its calls: that they are all that the session waits for
+ * is presumed. Null when the body does not, or no worker is known that could be given the step.
+ */
+async function submitPresumed(
+  engine: Engine,
+  input: SubmittedResults,
+): Promise<{ submitted: Submitted | null; found: SessionWithCalls | null } | null> {
+  const calls = presumeCalls(input.entries);
+  const place = calls && engine.queue.reserve();
+  if (!place) return null;
+  const { receipt, update } = decide(input, presumeSession(input.sessionId), calls);
+  if (!update) throw new Error("Results of open calls made no change.");
+  const requests = calls.map(toToolRequest);
+  const outcome = await assignPresumed(engine, place, { ...input, calls: requests }, update);
+  if (!outcome) return refuseMissing(input);
+  const { written, found } = outcome;
+  return { submitted: written && { receipt, written }, found };
+}
+
 /** Two statements and no lock in between; null when somebody else was there meanwhile. */
-async function submitUnlocked(engine: Engine, input: SubmittedResults): Promise<Submitted | null> {
-  const found = await readSessionWithCalls(engine.pool, input, namedBy(input.entries));
+async function submitUnlocked(
+  engine: Engine,
+  input: SubmittedResults,
+  known: SessionWithCalls | null,
+): Promise<Submitted | null> {
+  const found = known ?? (await readSessionWithCalls(engine.pool, input, namedBy(input.entries)));
   if (!found) return refuseMissing(input);
   const { receipt, update } = decide(input, found.session, found.calls);
   if (!update) return { receipt, written: null };
@@ -87,7 +120,7 @@ async function submitLocked(engine: Engine, input: SubmittedResults): Promise<Su
 
 function decide(
   { entries, locOf, userName }: SubmittedResults,
-  session: SessionRow,
+  session: SettledSession,
   calls: readonly ToolCallRow[],
 ): { receipt: SubmitReceipt; update: SessionUpdate | null } {
   refuseFinished(session, "takes no more results");
@@ -110,7 +143,7 @@ function decide(
 
 /** A paused session takes results too; it goes on when it is resumed. */
 function toUpdate(
-  session: SessionRow,
+  session: SettledSession,
   settled: { verdict: Verdict; remaining: readonly OpenCall[]; calls: readonly ToolCallRow[] },
 ): SessionUpdate | null {
   const { verdict, remaining } = settled;

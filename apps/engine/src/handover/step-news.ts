@@ -2,7 +2,13 @@
 // what that worker remembers of the session, it needs no look at the database before it asks the model.
 import type { NewEvent, StoredEvent } from "../domain/events.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
-import type { ClaimedSessionRow, SessionRow } from "../postgres/session-row.ts";
+import {
+  type ClaimedSessionRow,
+  type JsonSessionRow,
+  type SessionRow,
+  toSessionRow,
+} from "../postgres/session-row.ts";
+import type { ClaimedRow } from "../postgres/update-session.ts";
 import { countCharacters } from "./count-characters.ts";
 import type { KnownSession } from "./known-sessions.ts";
 
@@ -22,33 +28,31 @@ const MAX_NEWS_BYTES = 5_000;
 /**
  * The news of a step that was claimed by the update that made it due; empty when it is too much for a note.
  *
- * @param session the row as it was written
+ * @param claimed the row as it was written
  * @param fromVersion its version before
  * @param appended all the events that were written with it
  */
-export function toNews(session: SessionRow, fromVersion: string, appended: readonly NewEvent[]): string {
+export function toNews(
+  { json, nextIndex }: Pick<ClaimedRow, "json" | "nextIndex">,
+  fromVersion: string,
+  appended: readonly NewEvent[],
+): string {
   if (countCharacters(appended, MAX_NEWS_BYTES) > MAX_NEWS_BYTES) return "";
-  const events = toTranscript(session.nextIndex - appended.length, appended);
-  const news: StepNews = { session, fromVersion, events, toldAt: Date.now() };
-  const text = stringifyJson(news);
+  const others: Omit<StepNews, "session"> = {
+    fromVersion,
+    events: toTranscript(nextIndex - appended.length, appended),
+    toldAt: Date.now(),
+  };
+  // The row is passed on as the database has written it.
+  const text = `[${json},${stringifyJson(others)}]`;
   return Buffer.byteLength(text) > MAX_NEWS_BYTES ? "" : text;
 }
 
 /** Reads {@link toNews}; null when there are none. */
 export function readNews(text: string): StepNews | null {
   if (text === "") return null;
-  const news = parseJson(text) as unknown as StepNews;
-  const { session } = news;
-  const toDate = (moment: Date | null) => moment && new Date(moment);
-  return {
-    ...news,
-    session: {
-      ...session,
-      callDeadlineAt: toDate(session.callDeadlineAt),
-      timerAt: toDate(session.timerAt),
-      receivedMs: performance.now(),
-    },
-  };
+  const [row, others] = parseJson(text) as unknown as [JsonSessionRow, Omit<StepNews, "session">];
+  return { ...others, session: { ...toSessionRow(row), receivedMs: performance.now() } };
 }
 
 /**

@@ -9,6 +9,8 @@ import type { Due, SessionUpdate } from "./update-session.ts";
 /** Who holds a step, and for how long. */
 export interface ClaimTerms {
   worker: string;
+  /** Workers that keep the session when they ran its last step. */
+  preferred?: readonly string[];
   leaseMs: number;
   /** True when somebody else claims it for the worker. */
   isGiven?: boolean;
@@ -68,12 +70,19 @@ export function toClaimAssignments(claim: ClaimTerms, add: AddValue): string[] {
   return [
     "fence = fence + 1",
     "claims = claims + 1",
-    `worker = ${add(claim.worker)}::text`,
+    `worker = ${toWorker(claim, add)}`,
     "claimed_at = statement_timestamp()",
     // The same moment, while the worker is still to be heard of. One that claims for itself is heard of as it does.
     `heartbeat_at = ${claim.isGiven ? "statement_timestamp()" : "clock_timestamp()"}`,
     `lease_until = ${inMs(claim.leaseMs, add)}`,
   ];
+}
+
+function toWorker({ worker, preferred = [] }: ClaimTerms, add: AddValue): string {
+  const other = `${add(worker)}::text`;
+  return preferred.length > 0
+    ? `CASE WHEN worker = ANY(${add(preferred)}::text[]) THEN worker ELSE ${other} END`
+    : other;
 }
 
 function toPatchAssignments({ patch, answerIsOld }: SessionUpdate, add: AddValue): string[] {

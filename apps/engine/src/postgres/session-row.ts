@@ -1,7 +1,7 @@
 // The row of a session as commands see it, and its one way from columns to fields.
 import type { AgentDefinition } from "../domain/agents.ts";
 import type { AnswerOutcome } from "../domain/events.ts";
-import type { JsonValue } from "../domain/json.ts";
+import { type JsonValue, parseJson } from "../domain/json.ts";
 import type { ModelUsage } from "../domain/metrics.ts";
 import type { RememberedDecisions } from "../domain/plan-calls.ts";
 import type { EndReason, SessionErrorCode } from "../domain/session-end.ts";
@@ -80,18 +80,66 @@ export interface ClaimedSessionRow extends SessionRow {
 /** What happens next by itself, as SQL. There is an index on it. */
 export const TIMER_AT = "LEAST(idle_until, time_limit_at, call_deadline_at)";
 
+/** Where each field of {@link SessionRow} comes from. */
+const FIELDS: Record<Exclude<keyof SessionRow, "receivedMs">, string> = {
+  id: "id",
+  organizationId: "organization_id",
+  version: "xmin::text",
+  status: "status",
+  pausedFrom: "paused_from",
+  pauseRequested: "pause_requested",
+  lastStep: "last_step",
+  isLeased: "coalesce(lease_until > clock_timestamp(), false)",
+  queues: "queues",
+  idleTimeoutMs: "idle_timeout_ms",
+  isIdleOver: "coalesce(idle_until <= clock_timestamp(), false)",
+  isTimeOver: "coalesce(time_limit_at <= clock_timestamp(), false)",
+  callDeadlineAt: "call_deadline_at",
+  isCallOver: "coalesce(call_deadline_at <= clock_timestamp(), false)",
+  timerAt: TIMER_AT,
+  clockMs: "(extract(epoch FROM clock_timestamp()) * 1000)::float8",
+  stateMs: "(extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8",
+  nextIndex: "next_index",
+  steps: "steps",
+  runSteps: "run_steps",
+  runTokens: "run_tokens::float8",
+  corrections: "corrections",
+  nudges: "nudges",
+  uselessSteps: "useless_steps",
+  modelFailures: "model_failures",
+  fence: "fence",
+  worker: "worker",
+  usage: "usage",
+  runIndex: "run_index",
+  toolsVersion: "tools_version",
+  remembered: "remembered_decisions",
+};
+
 /** Columns of {@link SessionRow}, for a `SELECT` or a `RETURNING`. */
-export const SESSION_COLUMNS = `
-  id, organization_id AS "organizationId", xmin::text AS version, status, paused_from AS "pausedFrom",
-  pause_requested AS "pauseRequested", last_step AS "lastStep", coalesce(lease_until > clock_timestamp(), false) AS "isLeased", queues,
-  idle_timeout_ms AS "idleTimeoutMs", coalesce(idle_until <= clock_timestamp(), false) AS "isIdleOver",
-  coalesce(time_limit_at <= clock_timestamp(), false) AS "isTimeOver", call_deadline_at AS "callDeadlineAt",
-  coalesce(call_deadline_at <= clock_timestamp(), false) AS "isCallOver", ${TIMER_AT} AS "timerAt",
-  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs",
-  (extract(epoch FROM clock_timestamp() - state_since) * 1000)::float8 AS "stateMs", next_index AS "nextIndex", steps,
-  run_steps AS "runSteps", run_tokens::float8 AS "runTokens", corrections, nudges,
-  useless_steps AS "uselessSteps", model_failures AS "modelFailures", fence, worker, usage,
-  run_index AS "runIndex", tools_version AS "toolsVersion", remembered_decisions AS remembered`;
+export const SESSION_COLUMNS = Object.entries(FIELDS)
+  .map(([field, source]) => `${source} AS "${field}"`)
+  .join(", ");
+
+/** The same as one JSON object, for {@link toSessionRow}: it can be passed on as it is. */
+export const SESSION_JSON = `json_build_object(${Object.entries(FIELDS)
+  .map(([field, source]) => `'${field}', ${source}`)
+  .join(", ")})`;
+
+/** A row in JSON, which has no moments. */
+export type JsonSessionRow = Omit<SessionRow, "callDeadlineAt" | "timerAt"> & {
+  callDeadlineAt: string | null;
+  timerAt: string | null;
+};
+
+/** The row that {@link SESSION_JSON} tells. */
+export function toSessionRow(row: JsonSessionRow): SessionRow {
+  const toDate = (moment: string | null) => (moment === null ? null : new Date(moment));
+  return { ...row, callDeadlineAt: toDate(row.callDeadlineAt), timerAt: toDate(row.timerAt) };
+}
+
+/** The same, of its text. */
+export const readSessionRow = (text: string): SessionRow =>
+  toSessionRow(parseJson(text) as unknown as JsonSessionRow);
 
 /** Columns of {@link ClaimedSessionRow}. */
 export const CLAIMED_SESSION_COLUMNS = `${SESSION_COLUMNS}, agent, tools, max_steps AS "maxSteps",

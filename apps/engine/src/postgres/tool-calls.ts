@@ -52,7 +52,7 @@ const COLUMNS = {
 } satisfies Record<keyof ToolCallRow, string>;
 
 /** A call in JSON, which has no bytes and no times. */
-type JsonCall = {
+export type JsonCall = {
   [Key in keyof ToolCallRow]: ToolCallRow[Key] extends Buffer | Date | null
     ? string | null
     : ToolCallRow[Key];
@@ -62,10 +62,14 @@ const CALL_JSON = `json_build_object(${Object.entries(COLUMNS)
   .map(([key, column]) => `'${key}', ${column}`)
   .join(", ")})`;
 
-const IS_OPEN = "state IN ('pending', 'awaiting_approval')";
+/** True for a call that somebody has still to answer or decide. */
+export const IS_OPEN = "state IN ('pending', 'awaiting_approval')";
 
-/** Calls that were never offered to anybody are nobody's to answer. */
-const toCallsQuery = (first: number) => `
+/**
+ * The calls that {@link readToolCalls} gives, as JSON. The session is `$1`, and two parameters from the given one on name
+ * calls. Calls that were never offered to anybody are nobody's to answer.
+ */
+export const toCallsQuery = (first: number) => `
   SELECT json_agg(${CALL_JSON} ORDER BY step, position) FROM tool_calls AS call
    WHERE session_id = $1 AND (${IS_OPEN} OR call.id = ANY($${first}) OR tool_name = ANY($${first + 1}))
      AND state <> 'refused'`;
@@ -112,7 +116,8 @@ export async function readSessionWithCalls(
   return { session, calls: (calls ?? []).map(toToolCallRow), messageWaits };
 }
 
-function toToolCallRow({ contentHash, decisionHash, deadlineAt, ...call }: JsonCall): ToolCallRow {
+/** Reads a call in JSON. */
+export function toToolCallRow({ contentHash, decisionHash, deadlineAt, ...call }: JsonCall): ToolCallRow {
   return {
     ...call,
     contentHash: toBytes(contentHash),

@@ -1,18 +1,12 @@
 import type { NewEvent } from "../domain/events.ts";
-import { stringifyJson } from "../domain/json.ts";
 import { type SessionMove, toSessionMove } from "../domain/session-move.ts";
 import { isTerminal } from "../domain/session-state.ts";
-import {
-  type CallChange,
-  type HashedCall,
-  type NewCall,
-  toCallParts,
-  toOfferedTools,
-} from "./call-changes.ts";
+import { type CallChange, type HashedCall, type NewCall, toOfferedTools } from "./call-changes.ts";
 import type { Queryable } from "./pool.ts";
-import { type AddValue, prepared } from "./prepared.ts";
-import { type ClaimTerms, toAssignments } from "./session-assignments.ts";
-import { SESSION_COLUMNS, type SessionPatch, type SessionRow, TIMER_AT } from "./session-row.ts";
+import { prepared } from "./prepared.ts";
+import type { ClaimTerms } from "./session-assignments.ts";
+import type { SessionPatch, SessionRow } from "./session-row.ts";
+import { toUpdateStatement, type UpdatedRow } from "./update-statement.ts";
 
 /**
  * When the next step should run: at once, after a wait, not until something happens, or as it was. `hold` keeps the
@@ -75,8 +69,22 @@ export interface WrittenChange {
   change: SessionChange;
   version: string;
   /** The row as it is now, when the change has given the step to a worker; else null. */
-  claimed: SessionRow | null;
+  claimed: ClaimedRow | null;
 }
+
+/** A row whose step was claimed. */
+export interface ClaimedRow {
+  worker: string;
+  nextIndex: number;
+  /** All of it, as JSON text; `toSessionRow` of its value is the row. */
+  json: string;
+}
+
+/** What a session was like before a change. */
+export type SessionBefore = Pick<
+  SessionRow,
+  "id" | "organizationId" | "status" | "stateMs" | "steps" | "runSteps" | "timerAt"
+>;
 
 /**
  * Changes a session whose row the caller has locked.
@@ -105,76 +113,41 @@ export async function updateUnchanged(
   session: SessionRow,
   update: SessionUpdate,
 ): Promise<WrittenChange | null> {
-  const { text, values } = toStatement(session, update);
-  const { rows } = await db.query<UpdatedRow>(prepared(text, values));
-  const [row] = rows;
-  if (!row) return null;
-  const isTimerNew = row.at !== null && row.at.getTime() !== session.timerAt?.getTime();
-  const toolNames = toOfferedTools(update);
-  const change: SessionChange = {
-    sessionId: session.id,
-    organizationId: session.organizationId,
-    fence: session.fence + (update.releaseLease ? 1 : 0) + (update.claim ? 1 : 0),
-    // What is claimed already waits for no worker.
-    due: update.claim ? null : toDueJob(update.due, row.dueInMs),
-    timer: isTimerNew && row.at !== null ? { at: row.at, delayMs: row.delayMs } : null,
-    isEnded: isTerminal(update.patch.status ?? session.status),
-    move: toSessionMove(session, update.patch),
-    ...(toolNames.length > 0 ? { offered: { toolNames, agentName: row.agentName } } : {}),
-  };
-  const { at: _at, delayMs: _delayMs, dueInMs: _dueInMs, agentName: _agentName, ...claimed } = row;
-  return { change, version: row.version, claimed: update.claim ? (claimed as SessionRow) : null };
+  const values: unknown[] = [session.id, session.version];
+  const { parts, text } = toUpdateStatement(update, session.steps, (value) => `$${values.push(value)}`);
+  const { rows } = await db.query<UpdatedRow>(
+    prepared(`WITH ${[toTarget(update), ...parts].join(",\n")}\n${text}`, values),
+  );
+  return rows[0] ? toWritten(session, update, rows[0]) : null;
 }
 
-/** What an update tells of the row: all of it to those that claim it. */
-type UpdatedRow = Partial<SessionRow> & {
-  version: string;
-  at: Date | null;
-  delayMs: number;
-  dueInMs: number | null;
-  agentName: string;
-};
-
-/** Only a row of this version counts, and the events' indexes come from it. */
+/** Only a row of this version counts. */
 const toTarget = ({ ifNoMessageWaits }: SessionUpdate) => `target AS MATERIALIZED (
   SELECT id AS target_id, organization_id AS target_organization_id, next_index AS start FROM sessions
    WHERE id = $1 AND xmin = $2::text::xid
      ${ifNoMessageWaits ? "AND NOT EXISTS (SELECT FROM waiting_messages WHERE session_id = $1)" : ""}
      FOR NO KEY UPDATE SKIP LOCKED)`;
 
-function toStatement(session: SessionRow, update: SessionUpdate): { text: string; values: unknown[] } {
-  const values: unknown[] = [session.id, session.version];
-  const add = (value: unknown) => `$${values.push(value)}`;
-  const assignments = toAssignments(update, add);
-  const parts = [toTarget(update)];
-  if (update.events.length > 0) {
-    assignments.push(`next_index = next_index + ${add(update.events.length)}::int`);
-    parts.push(`appended AS (${toEventsInsert(update.events, add)})`);
-  }
-  parts.push(...toCallParts(update, session.steps, add));
-  if (update.takenMessages?.length) parts.push(`taken AS (${toTaken(update.takenMessages, add)})`);
-  const text = `WITH ${parts.join(",\n")}
-    UPDATE sessions SET ${["last_activity_at = clock_timestamp()", ...assignments].join(", ")}
-      FROM target WHERE id = target_id
-    RETURNING ${update.claim ? SESSION_COLUMNS : "xmin::text AS version"}, agent_name AS "agentName", ${TIMER_AT} AS at,
-              (extract(epoch FROM ${TIMER_AT} - clock_timestamp()) * 1000)::float8 AS "delayMs",
-              (extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS "dueInMs"`;
-  return { text, values };
-}
-
-function toEventsInsert(events: readonly NewEvent[], add: AddValue): string {
-  const types = add(events.map((event) => event.type));
-  const data = add(events.map((event) => stringifyJson(event.data)));
-  const internal = add(events.map((event) => (event.internal ? stringifyJson(event.internal) : null)));
-  return `INSERT INTO events (session_id, index, type, data, internal)
-    SELECT target_id, start + event.position - 1, event.type, event.data::json, event.internal::json
-      FROM target, unnest(${types}::text[], ${data}::text[], ${internal}::text[])
-           WITH ORDINALITY AS event (type, data, internal, position)`;
-}
-
-function toTaken(ids: readonly string[], add: AddValue): string {
-  return `DELETE FROM waiting_messages USING target
-    WHERE session_id = target_id AND waiting_messages.id = ANY(${add(ids)}::bigint[])`;
+/** What an update has made of a session. */
+export function toWritten(session: SessionBefore, update: SessionUpdate, row: UpdatedRow): WrittenChange {
+  const { at, delayMs, fence, version, claimed: json, worker, nextIndex } = row;
+  const isTimerNew = at !== null && at.getTime() !== session.timerAt?.getTime();
+  const toolNames = toOfferedTools(update);
+  return {
+    version,
+    claimed: json === null || worker === null ? null : { worker, nextIndex, json },
+    change: {
+      sessionId: session.id,
+      organizationId: session.organizationId,
+      fence,
+      // What is claimed already waits for no worker.
+      due: update.claim ? null : toDueJob(update.due, row.dueInMs),
+      timer: isTimerNew ? { at, delayMs } : null,
+      isEnded: isTerminal(update.patch.status ?? session.status),
+      move: toSessionMove(session, update.patch),
+      ...(toolNames.length > 0 ? { offered: { toolNames, agentName: row.agentName } } : {}),
+    },
+  };
 }
 
 /** What is queued after a change: a step at once, or after a wait. */

@@ -10,12 +10,12 @@ export interface Assignment {
   news: string;
 }
 
-/** A worker that can be given a step. Every place that was reserved is used or released. */
+/** One or more workers that can be given a step. Every place that was reserved is used or released. */
 export interface Place {
-  /** What the step's claim says. */
-  claim: { worker: string; leaseMs: number };
-  /** Gives the worker the step, which is claimed for it. It is taken back when the worker does not take it up. */
-  give(assignment: Assignment): void;
+  /** What the step's claim says: whose it is, and that one of the preferred workers keeps its session. */
+  claim: { worker: string; preferred: readonly string[]; leaseMs: number };
+  /** Gives a worker the step, which is claimed for it. It is taken back when the worker does not take it up. */
+  give(assignment: Assignment, worker: string): void;
   /** Nothing was claimed. */
   release(): void;
   /** Nobody knows whether the step was claimed, for the connection broke: it is taken back if it was. */

@@ -9,8 +9,13 @@ export interface RemoteConsumer {
   leaseMs: number | null;
 }
 
-/** One that steps can be claimed for. */
-export interface GivenConsumer extends RemoteConsumer {
+/** Workers that a step can be claimed for. */
+export interface Candidates {
+  /** The one whose turn it is. */
+  worker: string;
+  /** Those that may keep a session whose last step they ran. */
+  preferred: string[];
+  /** How long any of them holds a step that is claimed for it, in milliseconds. */
   leaseMs: number;
 }
 
@@ -25,16 +30,19 @@ export interface Consumers {
   /** One that takes steps, each in its turn; null when there is none. */
   choose(): RemoteConsumer | null;
   /**
-   * One that a step can be claimed for: one that was heard of just now and has not been full lately. The preferred one, unless
-   * another is much less busy, since what has run on one worker would never move to those that come to its help.
+   * Those that a step can be claimed for: they were heard of just now and have not been full lately. A session may stay where
+   * it was, unless another worker is much less busy, since what has run on one would never move to those that come to its
+   * help. Null when there is none.
    */
-  chooseForGiving(preferred: string | null): GivenConsumer | null;
+  chooseForGiving(): Candidates | null;
 }
 
 interface KnownConsumer extends RemoteConsumer {
   heardAt: number;
   fullAt: number;
 }
+
+type CalmConsumer = KnownConsumer & { leaseMs: number };
 
 /** How long a worker is trusted that says nothing, in milliseconds: it may have died. It speaks every 400. */
 const TRUST_MS = 3_000;
@@ -65,13 +73,11 @@ export function createConsumers(): Consumers {
     return null;
   };
   const isFree = (entry: KnownConsumer): entry is KnownConsumer => entry.free > 0;
-  const isCalm = (entry: KnownConsumer): entry is KnownConsumer & GivenConsumer =>
+  const isCalm = (entry: KnownConsumer): entry is CalmConsumer =>
     isFree(entry) &&
     entry.leaseMs !== null &&
     isHeardWithin(entry, GIVING_TRUST_MS) &&
     entry.fullAt < performance.now() - CALM_MS;
-  const isLight = ({ free }: KnownConsumer) =>
-    [...known.values()].every((other) => other.free - free <= MOST_MORE_FREE);
   return {
     heard(consumer) {
       const heardAt = performance.now();
@@ -82,9 +88,14 @@ export function createConsumers(): Consumers {
     isHeardSince: (id, moment) => (known.get(id)?.heardAt ?? Number.NEGATIVE_INFINITY) > moment,
     forget: (id) => void known.delete(id),
     choose: () => takeTurn(isFree),
-    chooseForGiving(preferred) {
-      const favourite = preferred === null ? undefined : known.get(preferred);
-      return favourite && isCalm(favourite) && isLight(favourite) ? favourite : takeTurn(isCalm);
+    chooseForGiving() {
+      const next = takeTurn(isCalm);
+      if (!next) return null;
+      const mostFree = Math.max(...[...known.values()].map(({ free }) => free));
+      const isLight = ({ free }: KnownConsumer) => mostFree - free <= MOST_MORE_FREE;
+      const light = [...known.values()].filter(isCalm).filter(isLight);
+      const leaseMs = Math.min(next.leaseMs, ...light.map((entry) => entry.leaseMs));
+      return { worker: next.id, preferred: light.map(({ id }) => id), leaseMs };
     },
   };
 }

@@ -4,7 +4,7 @@
 import type { Logger } from "pino";
 import type { DueStep } from "../postgres/leases.ts";
 import type { Wake } from "../wake/wake.ts";
-import { type Assignment, GIVEN_LEASE_MS, type Place, readTakeNote, toTakeNote } from "./assignment.ts";
+import { GIVEN_LEASE_MS, type Place, readTakeNote, toTakeNote } from "./assignment.ts";
 import { consumeDirectly, type LocalConsumer } from "./consume-directly.ts";
 import { createConsumers } from "./consumers.ts";
 import { createStandingAssignments } from "./standing-assignments.ts";
@@ -13,12 +13,8 @@ import type { StepQueue } from "./step-queue.ts";
 
 /** A queue past which steps can be given to workers. */
 export interface DirectQueue extends StepQueue {
-  /**
-   * Finds a worker with a free slot that can be given a step; null when none is known.
-   *
-   * @param preferred the worker that knows the session best, if it is free
-   */
-  reserve(preferred: string | null): Place | null;
+  /** Finds workers with a free slot that can be given a step; null when none is known. */
+  reserve(): Place | null;
 }
 
 /** What {@link offerSteps} works with. */
@@ -72,25 +68,33 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
     standing.add(step, consumer.id);
     return true;
   };
+  /** Nobody was told of such a step. */
+  const abandon = (step: DueStep) => assignments.add(step, null);
   const reserveHere = (): Place | null => {
     const slot = local?.reserve();
     if (!local || !slot) return null;
-    const claim = toGivenClaim(local);
-    const abandon = (step: DueStep) => {
-      slot.release();
-      assignments.add(step, claim.worker);
+    return {
+      claim: { worker: local.id, preferred: [], leaseMs: Math.min(local.leaseMs, GIVEN_LEASE_MS) },
+      give: slot.run,
+      release: slot.release,
+      abandon(step) {
+        slot.release();
+        abandon(step);
+      },
     };
-    return { claim, give: slot.run, release: slot.release, abandon };
   };
-  const reserveElsewhere = (preferred: string | null): Place | null => {
-    const consumer = isClosed ? null : consumers.chooseForGiving(preferred);
-    if (!consumer) return null;
-    const abandon = (step: DueStep) => assignments.add(step, consumer.id);
-    const give = (assignment: Assignment) => {
-      wake.send(toTakeNote(consumer.id, assignment));
-      abandon(assignment);
+  const reserveElsewhere = (): Place | null => {
+    const candidates = isClosed ? null : consumers.chooseForGiving();
+    if (!candidates) return null;
+    return {
+      claim: { ...candidates, leaseMs: Math.min(candidates.leaseMs, GIVEN_LEASE_MS) },
+      give(assignment, worker) {
+        wake.send(toTakeNote(worker, assignment));
+        assignments.add(assignment, worker);
+      },
+      release: () => undefined,
+      abandon,
     };
-    return { claim: toGivenClaim(consumer), give, release: () => undefined, abandon };
   };
   /** A step whose job is not over yet, so that another one needs another id. The sweep's are not negative. */
   const toAgain = ({ sessionId, fence }: DueStep) => ({ sessionId, fence, putBack: --handedOn });
@@ -131,7 +135,7 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
       if (isDueNow && (local?.tryRun(step) || offer(step))) return;
       await queue.add(step, options);
     },
-    reserve: (preferred) => reserveHere() ?? reserveElsewhere(preferred),
+    reserve: () => reserveHere() ?? reserveElsewhere(),
     consume(run, worker) {
       // It stays when it has closed: what is still offered to it is queued at once.
       local = consumeDirectly({
@@ -153,11 +157,6 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
       await queue.close();
     },
   };
-}
-
-/** The claim of a step that a worker is given: until it takes that up, a short one. */
-function toGivenClaim({ id, leaseMs }: { id: string; leaseMs: number }): Place["claim"] {
-  return { worker: id, leaseMs: Math.min(leaseMs, GIVEN_LEASE_MS) };
 }
 
 function toOffer(consumer: string, { sessionId, fence, putBack }: DueStep): string {

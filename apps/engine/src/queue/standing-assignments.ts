@@ -5,7 +5,8 @@ import { createLooks } from "./looks.ts";
 
 /** Steps that were claimed for workers, and of which nobody knows yet whether they were taken up. */
 export interface StandingAssignments {
-  add(step: DueStep, consumer: string): void;
+  /** @param consumer the worker that was told; null when none was */
+  add(step: DueStep, consumer: string | null): void;
   /** Looks no more: a worker that was given a step a moment ago holds it, and its lease lapses if it has died. */
   close(): Promise<void>;
 }
@@ -19,7 +20,7 @@ export interface StandingAssignmentsOptions {
 
 interface Standing {
   step: DueStep;
-  consumer: string;
+  consumer: string | null;
   madeAt: number;
 }
 
@@ -35,7 +36,8 @@ export function createStandingAssignments(options: StandingAssignmentsOptions): 
     if (old.length === 0) return;
     const untaken = new Set((await takeBack(old.map(({ step }) => step))).map(({ sessionId }) => sessionId));
     // Who did not take up what it was given is asked again when it is heard of again.
-    for (const { step, consumer } of old) if (untaken.has(step.sessionId)) consumers.forget(consumer);
+    for (const { step, consumer } of old)
+      if (consumer !== null && untaken.has(step.sessionId)) consumers.forget(consumer);
   };
   const looks = createLooks({ everyMs: LOOK_MS, look, isNeeded: () => assignments.length > 0 });
   return {
