@@ -21,6 +21,8 @@ export interface Changes {
 export interface PlayOptions {
   /** The text that calls give. Default a few words. */
   result?: string;
+  /** The tool: it is waited for before the post of each result. */
+  beforePost?: () => Promise<void>;
   /** Told of each post: how many results the session has had with it, and when it was sent by `monotonicMs`. */
   onPost?: (results: number, sentAt: number) => void;
   /** Leaves the session when it has had so many results, to be played on. Default: plays to the end. */
@@ -74,7 +76,8 @@ export async function playSession(api: ApiClient, plan: Plan, options: PlayOptio
 
 /** Plays on where a session was left. */
 export async function playOn(api: ApiClient, from: Played, options: PlayOptions = {}): Promise<Played> {
-  const { result = "It is the 7th place.", onPost, until = Number.POSITIVE_INFINITY, signal } = options;
+  const { result = "It is the 7th place.", beforePost, onPost, signal } = options;
+  const { until = Number.POSITIVE_INFINITY } = options;
   const { id } = from;
   let { cursor, results } = from;
   const posted = new Set<string>();
@@ -90,6 +93,7 @@ export async function playOn(api: ApiClient, from: Played, options: PlayOptions 
       posted.add(call.id);
       const body = toResultBody(call, result);
       results++;
+      await beforePost?.();
       const sentAt = monotonicMs();
       await api.call("POST", `/sessions/${id}/tool_results`, body);
       onPost?.(results, sentAt);

@@ -5,16 +5,14 @@
 // one call per step, so nothing waits for anything else's turn. The processes have run for a while: code that runs for the
 // first hundred times takes twice as long.
 //
-// The floor is the sum of what every such path has to do: a bare HTTP round trip to the same API, the two bare commits of
-// the design (the result is settled, the step is claimed), and one bare queue hop. Each is measured in turn with the
-// sessions, and told as a figure of its own. Tandem does both commits in one, and gives the step away past the queue, so
-// it may come out below.
+// The floor is a bare trip: an HTTP round trip to the same API, the two commits of the design (the result is settled, the step
+// is claimed) and a queue hop, with nothing around them. One is made before each result is posted: that is the tool. Its
+// parts are told as figures of their own. Tandem does both commits in one, and gives the step away past the queue, so it may
+// come out below.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";
-import { measureHttp } from "../floors/http.ts";
-import { openHopFloor } from "../floors/queue-hop.ts";
-import { openTripCommitFloor } from "../floors/trip-commits.ts";
+import { type BareTrips, createBareTrips, openBareTrip } from "../floors/bare-trip.ts";
 import type { Group, Run } from "../group.ts";
 import { playSession } from "../play-session.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
@@ -54,42 +52,25 @@ async function measure(run: Run, options: StackOptions): Promise<Figure[]> {
   const { name } = options;
   const stack = await startStack(stage, options);
   closers.push(() => stack.close());
-  const commitFloor = await openTripCommitFloor(stage, closers);
-  const hopFloor = await openHopFloor(stage, { redisUrl: stack.redisUrl, closers });
-  const play = async (key: string, into: Parts) => {
-    await measureHttp(stack.api, into.http.add, TRIPS);
-    await commitFloor.measure(into.commits.add, TRIPS);
-    await hopFloor.measure(into.hops.add, TRIPS);
-    await measureTrips({ stage, stack, key, trips: into.trips });
-  };
-  for (let session = 0; session < WARM_UP_SESSIONS; session++)
-    await play(`warm-up.${session}`, createParts());
-  const parts = createParts();
+  const bareTrip = await openBareTrip(stage, stack, closers);
+  const play = (key: string, into: { trips: Samples; bare: BareTrips }) =>
+    measureTrips({ stage, stack, key, trips: into.trips, tool: () => bareTrip.measure(into.bare) });
+  const start = () => ({ trips: createSamples(), bare: createBareTrips() });
+  for (let session = 0; session < WARM_UP_SESSIONS; session++) await play(`warm-up.${session}`, start());
+  const { trips, bare } = start();
   for (let round = 1; round <= run.rounds; round++) {
     for (let session = 0; session < (quick ? 4 : 10); session++)
-      await play(`trip.${round}.${session}`, parts);
-    tell(`${name}: round ${round}, ${medianOf(parts.trips).toFixed(2)} ms`);
+      await play(`trip.${round}.${session}`, { trips, bare });
+    tell(`${name}: round ${round}, ${medianOf(trips).toFixed(2)} ms`);
   }
-  const { trips, http, commits, hops } = parts;
-  const floor = medianOf(http) + medianOf(commits) + medianOf(hops);
   const names = floorNames(name);
   return [
-    toFigure({ name, unit: "ms", samples: trips, floor }),
-    toFigure({ name: names.http, unit: "ms", samples: http }),
-    toFigure({ name: names.commits, unit: "ms", samples: commits }),
-    toFigure({ name: names.hop, unit: "ms", samples: hops }),
+    toFigure({ name, unit: "ms", samples: trips, floor: medianOf(bare.whole) }),
+    toFigure({ name: names.http, unit: "ms", samples: bare.http }),
+    toFigure({ name: names.commits, unit: "ms", samples: bare.commits }),
+    toFigure({ name: names.hop, unit: "ms", samples: bare.hop }),
   ];
 }
-
-/** Trips, and the parts of their floor. */
-type Parts = Record<"trips" | "http" | "commits" | "hops", Samples>;
-
-const createParts = (): Parts => ({
-  trips: createSamples(),
-  http: createSamples(),
-  commits: createSamples(),
-  hops: createSamples(),
-});
 
 /** Plays one session and adds its trips, in milliseconds. */
 export async function measureTrips(session: {
@@ -99,13 +80,19 @@ export async function measureTrips(session: {
   trips: Samples;
   steps?: number;
   result?: string;
+  /** What is done before each post. */
+  tool?: () => Promise<void>;
 }): Promise<void> {
-  const { stage, stack, key, trips, steps = TRIPS, result } = session;
+  const { stage, stack, key, trips, steps = TRIPS, result, tool } = session;
   const sentAt = new Map<number, number>();
   await playSession(
     stack.api,
     { key, steps },
-    { onPost: (results, at) => sentAt.set(results, at), ...(result === undefined ? {} : { result }) },
+    {
+      onPost: (results, at) => sentAt.set(results, at),
+      ...(result === undefined ? {} : { result }),
+      ...(tool === undefined ? {} : { beforePost: tool }),
+    },
   );
   await addTrips({ stage, key, sentAt, trips });
 }

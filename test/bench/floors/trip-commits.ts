@@ -1,14 +1,18 @@
-// The floor of what a tool's result makes durable on its way to the model: the two transactions of the design, with the
+// What a tool's result makes durable on its way to the model: the two transactions of the design, with the
 // rows that each must write and nothing else, one after the other in one Postgres connection. The tables are bare: their
 // primary keys are all the indexes they have. Each transaction goes in one message, which is the least that a client can do.
 import pg from "pg";
 import type { Closers } from "../closers.ts";
 import type { Stage } from "../stage.ts";
 
-/** Measures the bare commits of a trip. */
-export interface TripCommitFloor {
-  /** Does both commits `count` times, and gives each time of the two together, in milliseconds, to `add`. */
-  measure(add: (ms: number) => void, count: number): Promise<void>;
+/** The bare commits of one trip after the other. */
+export interface TripCommits {
+  /** Stores the call that the next trip settles, as a step before it has. */
+  prepare(): Promise<void>;
+  /** Settles that call. */
+  settle(): Promise<void>;
+  /** Claims the step that is due then. */
+  claim(): Promise<void>;
 }
 
 const TABLES = `
@@ -20,7 +24,6 @@ const TABLES = `
     settled_at timestamptz, PRIMARY KEY (session_id, id));
   INSERT INTO sessions VALUES (1, 'awaiting_tool_results', 0, 0, NULL, NULL, NULL, now())`;
 
-/** The call that the next trip settles: a step before has stored it. */
 const toCall = (call: string): string =>
   `INSERT INTO calls VALUES (1, '${call}', 'pending', '{"place": 1}', NULL, NULL)`;
 
@@ -41,7 +44,7 @@ const CLAIMING = `BEGIN;
   COMMIT`;
 
 /** Opens the connection, on a database of its own on the stage's Postgres. */
-export async function openTripCommitFloor(stage: Stage, closers: Closers): Promise<TripCommitFloor> {
+export async function openTripCommits(stage: Stage, closers: Closers): Promise<TripCommits> {
   const db = new pg.Client({ connectionString: await stage.createDatabase("bench_trip_commits") });
   db.on("error", () => undefined);
   await db.connect();
@@ -49,16 +52,15 @@ export async function openTripCommitFloor(stage: Stage, closers: Closers): Promi
   await db.query(TABLES);
   let trips = 0;
   return {
-    async measure(add, count) {
-      for (let i = 0; i < count; i++) {
-        const trip = trips++;
-        const call = `call_${trip}`;
-        await db.query(toCall(call));
-        const startedAt = performance.now();
-        await db.query(toSettling(call, 2 * trip));
-        await db.query(CLAIMING);
-        add(performance.now() - startedAt);
-      }
+    async prepare() {
+      trips++;
+      await db.query(toCall(`call_${trips}`));
+    },
+    async settle() {
+      await db.query(toSettling(`call_${trips}`, 2 * trips));
+    },
+    async claim() {
+      await db.query(CLAIMING);
     },
   };
 }
