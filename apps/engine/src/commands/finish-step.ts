@@ -72,25 +72,38 @@ export async function finishStep(
   step: FinishedStep,
   claimed?: ClaimedStep,
 ): Promise<boolean> {
-  const written = claimed && (await finishUnchanged(engine, step, claimed));
-  const change = written ? written.change : await finishLocked(engine, step, claimed?.session);
+  const unchanged = claimed && (await finishUnchanged(engine, step, claimed));
+  const change = unchanged ? unchanged.written.change : await finishLocked(engine, step, claimed?.session);
   if (!change) return false;
   await announceAndAdmit(engine, change);
+  // Those who wait are on their way meanwhile.
+  if (unchanged) remember(engine, claimed, unchanged);
   return true;
 }
 
+interface Unchanged {
+  update: SessionUpdate;
+  written: WrittenChange;
+}
+
 async function finishUnchanged(
-  { pool, knownSessions }: Engine,
+  { pool }: Engine,
   step: FinishedStep,
-  { session, events }: ClaimedStep,
-): Promise<WrittenChange | null> {
+  { session }: ClaimedStep,
+): Promise<Unchanged | null> {
   const update = decide(session, step, { isStale: false });
   const written = await updateUnchanged(pool, session, { ...update, ifNoMessageWaits: true });
-  // Results are what makes a step due that is given to a worker.
-  if (written && events && update.patch.status === "awaiting_tool_results") {
-    knownSessions.remember(session.id, toKnownSession({ session, events }, update.events, written.version));
-  }
-  return written;
+  return written && { update, written };
+}
+
+/** Results are what makes a step due that is given to a worker. */
+function remember(
+  { knownSessions }: Engine,
+  { session, events }: ClaimedStep,
+  { update, written }: Unchanged,
+): void {
+  if (!events || update.patch.status !== "awaiting_tool_results") return;
+  knownSessions.remember(session.id, toKnownSession({ session, events }, update.events, written.version));
 }
 
 /** The session as it is after the step, with events as the database will give them. */

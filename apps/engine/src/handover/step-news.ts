@@ -44,15 +44,15 @@ export function toNews(
     toldAt: Date.now(),
   };
   // The row is passed on as the database has written it.
-  const text = `[${json},${stringifyJson(others)}]`;
+  const text = `{"session":${json},${stringifyJson(others).slice(1)}`;
   return Buffer.byteLength(text) > MAX_NEWS_BYTES ? "" : text;
 }
 
 /** Reads {@link toNews}; null when there are none. */
 export function readNews(text: string): StepNews | null {
   if (text === "") return null;
-  const [row, others] = parseJson(text) as unknown as [JsonSessionRow, Omit<StepNews, "session">];
-  return { ...others, session: { ...toSessionRow(row), receivedMs: performance.now() } };
+  const news = parseJson(text) as unknown as Omit<StepNews, "session"> & { session: JsonSessionRow };
+  return { ...news, session: { ...toSessionRow(news.session), receivedMs: performance.now() } };
 }
 
 /**
