@@ -85,7 +85,7 @@ describe("npm run keys on a database", () => {
 
   it("makes keys that end when they expire or are revoked", async () => {
     const api = startProcess({
-      entry: builtPrograms.api,
+      entry: "apps/api/src/server.ts",
       env: { ...env, PORT: "0", LOG_LEVEL: "info", TANDEM_MODEL: "demo/keyword" },
     });
     const [, url = ""] = await api.waitForLine(/Server listening at (http:[^"]+)"/);

@@ -6,7 +6,7 @@ import { keysOfTwo, lookUpDefinition, twoCalls } from "../support/two-calls.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { createWire, type Wire } from "../support/wire.ts";
 
-const SESSIONS = 200;
+const SESSIONS = 100;
 
 const programs = inject("programs");
 
@@ -45,7 +45,7 @@ const untilCompleted = (wire: Wire) =>
     { what: "all sessions to be completed", timeoutMs: 90_000 },
   );
 
-it("two processes run every call of 200 sessions exactly once, and end in good order", async () => {
+it("two processes run every call of 100 sessions exactly once, and end in good order", async () => {
   const { wire, keys } = await serveSessions({ RUN_MS: "1", LEASE_S: "30" }, { RUN_MS: "1", LEASE_S: "30" });
   await untilCompleted(wire);
   expect(workers.flatMap(runsOf).sort()).toEqual(keys.sort());
