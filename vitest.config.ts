@@ -6,8 +6,6 @@ const conditions = ["tandem-source", "node"];
 interface ProjectOptions {
   globalSetup?: string[];
   timeoutMs: number;
-  /** False for files that leave nothing behind: they share what they import. Default true. */
-  isolate?: boolean;
 }
 
 const project = (name: string, options: ProjectOptions) => ({
@@ -17,8 +15,11 @@ const project = (name: string, options: ProjectOptions) => ({
     name,
     include: [`test/${name}/**/*.test.ts`],
     globalSetup: options.globalSetup ?? [],
-    isolate: options.isolate ?? true,
+    // Files leave nothing behind, so that those which run in one process share what they import.
+    isolate: false,
     restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     testTimeout: options.timeoutMs,
     hookTimeout: 120_000,
   },
@@ -30,7 +31,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project("unit", { timeoutMs: 30_000, isolate: false }),
+      project("unit", { timeoutMs: 30_000 }),
       project("integration", { globalSetup: services, timeoutMs: 60_000 }),
       project("contract", { globalSetup: services, timeoutMs: 60_000 }),
       project("e2e", { globalSetup: [...services, "test/support/build-first.ts"], timeoutMs: 120_000 }),

@@ -6,7 +6,7 @@ import { type FakeModel, startFakeModel } from "../support/fake-model-server.ts"
 import { createLedger, type Ledger, serveLedger } from "../support/ledger.ts";
 import { type Plan, planned } from "../support/planned-sessions.ts";
 import { type PrivatePostgres, startPrivatePostgres } from "../support/private-postgres.ts";
-import { bundlePrograms } from "../support/programs.ts";
+import { bundlePrograms, testPrograms } from "../support/programs.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Random, seeded } from "../support/seeded.ts";
 import type { ClientTask } from "./client.ts";
@@ -41,17 +41,16 @@ const DEATH_AFTER_TOOL = 0.03;
 /** The clients start their sessions within this part of the time. */
 const STARTING = 0.85;
 
-const programs = {
-  api: "apps/api/src/server.ts",
-  worker: "apps/worker/src/main.ts",
-  client: "test/chaos/client.ts",
-};
+/** The paths of the programs that a stage runs. */
+export type ChaosPrograms = Record<"api" | "worker" | "chaosClient", string>;
 
 export async function openStage(options: {
   backend: "postgres" | "redis";
   plans: readonly Plan[];
   seconds: number;
   seed: number;
+  /** What is bundled already. */
+  programs?: ChaosPrograms;
   closers: Closers;
 }): Promise<Stage> {
   const { plans, closers } = options;
@@ -60,7 +59,8 @@ export async function openStage(options: {
     closers.push(() => part.close());
     return part;
   };
-  const { paths } = keep(await bundlePrograms(programs));
+  const { api, worker, chaosClient } = testPrograms;
+  const paths = options.programs ?? keep(await bundlePrograms({ api, worker, chaosClient })).paths;
   const postgres = keep(await startPrivatePostgres());
   await migrate(postgres.url);
   const redis = options.backend === "redis" ? keep(await startRedis()) : null;
@@ -108,7 +108,9 @@ export async function openStage(options: {
     const urls = [...baseUrls.slice(i % APIS), ...baseUrls.slice(0, i % APIS)];
     const task: ClientTask = { ...common, baseUrls: urls, plans: ofClient };
     const onLine = (line: string) => lines.push(line);
-    clients.push(supervise(`client ${i}`, paths.client, { env: {}, args: [JSON.stringify(task)], onLine }));
+    clients.push(
+      supervise(`client ${i}`, paths.chaosClient, { env: {}, args: [JSON.stringify(task)], onLine }),
+    );
   }
   return {
     ...{ apis, workers, clients, postgres, redis, model, ledger, lines },

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePlans } from "../support/planned-sessions.ts";
 import { seeded } from "../support/seeded.ts";
 import { disturb } from "./disturbances.ts";
-import { type Closers, openStage, type Stage } from "./open-stage.ts";
+import { type ChaosPrograms, type Closers, openStage, type Stage } from "./open-stage.ts";
 import { type ChaosReport, report } from "./report.ts";
 
 export interface ChaosOptions {
@@ -14,6 +14,8 @@ export interface ChaosOptions {
   seconds: number;
   /** The same seed gives the same sessions and the same order of disturbances, at about the same times. */
   seed: number;
+  /** The processes' programs. Default: they are bundled for the run. */
+  programs?: ChaosPrograms;
   /** Takes each disturbance, a line each. */
   tell: (line: string) => void;
   /** Ends the run early; what has started is closed. */

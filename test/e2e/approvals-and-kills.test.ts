@@ -1,6 +1,6 @@
 // Processes that die beside decisions and deadlines: nothing is lost, each call settles once, and the loop goes on once.
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, inject, it } from "vitest";
 import {
   type Course,
   decidedScript,
@@ -13,7 +13,6 @@ import {
 import { checkHistories } from "../support/invariants.ts";
 import { createPatientWire } from "../support/patient-wire.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { chooseSeed, type Random, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
@@ -22,18 +21,9 @@ import { createWire, type Wire } from "../support/wire.ts";
 
 const KILLS = 3;
 const timing = { TANDEM_LEASE_MS: "600", TANDEM_SWEEP_MS: "150" };
-const entries = {
-  worker: "apps/worker/src/main.ts",
-  crashingWorker: "test/support/crashing/worker.ts",
-  crashingApi: "test/support/crashing/api.ts",
-};
-let programs: Programs<keyof typeof entries>;
+const programs = inject("programs");
 const closers: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  programs = await bundlePrograms(entries);
-});
-afterAll(() => programs.close());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
@@ -44,7 +34,7 @@ interface Scene {
   stack: TestStack;
   db: pg.Client;
   wire: Wire;
-  start(program: keyof typeof entries, env?: Record<string, string>): TestProcess;
+  start(program: keyof typeof programs, env?: Record<string, string>): TestProcess;
   /** Creates sessions that make these calls in each of so many steps. */
   create(count: number, course: Course): Promise<string[]>;
 }
@@ -60,7 +50,7 @@ async function openScene(backend: "postgres" | "redis"): Promise<Scene> {
   return {
     ...{ seed, random: seeded(seed), stack, db, wire },
     start(program, env = {}) {
-      const child = startProcess({ entry: programs.paths[program], env: { ...stack.env, ...env } });
+      const child = startProcess({ entry: programs[program], env: { ...stack.env, ...env } });
       closers.push(() => child.close());
       return child;
     },

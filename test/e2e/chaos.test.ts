@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { runChaos } from "../chaos/run-chaos.ts";
 import { backends } from "../support/stack.ts";
 
@@ -10,7 +10,7 @@ it.each(backends)(
   async (backend) => {
     const lines = [`seed ${SEED}`];
     const { counts, faults } = await runChaos({
-      ...{ backend, sessions: 24, seconds: 8, seed: SEED },
+      ...{ backend, sessions: 24, seconds: 8, seed: SEED, programs: inject("programs") },
       tell: (line) => lines.push(line),
     });
     console.log([...lines, ...[...counts].map(([name, count]) => `${count} ${name}`)].join("\n"));

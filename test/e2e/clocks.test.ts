@@ -1,8 +1,7 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import type { ModelScript, ParsedChatRequest } from "../support/fake-model-server.ts";
 import { repositoryRoot, startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { createWire } from "../support/wire.ts";
@@ -17,11 +16,7 @@ const DEADLINE_S = 2;
 /** How late something may happen: far less than clocks are apart, far more than a busy machine needs. */
 const LATE_MS = 20_000;
 
-let programs: Programs<"worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ worker: "apps/worker/src/main.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 async function startShifted(stack: TestStack, shiftMs: number): Promise<TestProcess> {
   const env = {
@@ -30,7 +25,7 @@ async function startShifted(stack: TestStack, shiftMs: number): Promise<TestProc
     NODE_OPTIONS: `--import=${repositoryRoot}test/support/shifted-clock.mjs`,
     CLOCK_SHIFT_MS: String(shiftMs),
   };
-  const worker = startProcess({ entry: programs.paths.worker, env });
+  const worker = startProcess({ entry: programs.worker, env });
   const [line] = await worker.waitForLine(/.*the worker takes steps.*/, 90_000);
   // That the shift works at all.
   expect(Math.abs(JSON.parse(line).time - Date.now() - shiftMs)).toBeLessThan(60_000);

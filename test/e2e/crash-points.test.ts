@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, inject, it } from "vitest";
 import { createPlanned, serveSession } from "../support/caller.ts";
 import type { CrashPoint } from "../support/crashing/crash-at.ts";
 import { checkHistories, checkSession } from "../support/invariants.ts";
@@ -8,7 +8,6 @@ import { createLedger, type Ledger, serveLedger } from "../support/ledger.ts";
 import { createPatientWire, type PatientWire } from "../support/patient-wire.ts";
 import { makePlans, type Plan, planned } from "../support/planned-sessions.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { chooseSeed, type Random, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -17,19 +16,9 @@ const SESSIONS = 6;
 const CRASHES = 3;
 const timing = { TANDEM_LEASE_MS: "600", TANDEM_SWEEP_MS: "150" };
 
-const entries = {
-  worker: "apps/worker/src/main.ts",
-  crashingWorker: "test/support/crashing/worker.ts",
-  crashingApi: "test/support/crashing/api.ts",
-  crashingClient: "test/support/crashing/client.ts",
-};
-let programs: Programs<keyof typeof entries>;
+const programs = inject("programs");
 const closers: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  programs = await bundlePrograms(entries);
-});
-afterAll(() => programs.close());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
@@ -42,10 +31,10 @@ interface Scene {
   plans: Plan[];
   /** Sends to the API in the test's process. */
   wire: PatientWire;
-  start(program: keyof typeof entries, env?: Record<string, string>, args?: string[]): TestProcess;
+  start(program: keyof typeof programs, env?: Record<string, string>, args?: string[]): TestProcess;
   /** A process that dies at this point: at its `maxPass`th pass or one before, at once or a little later. */
   startCrashing(
-    program: keyof typeof entries,
+    program: keyof typeof programs,
     at: CrashPoint,
     maxPass: number,
     env?: Record<string, string>,
@@ -69,7 +58,7 @@ async function openScene(backend: "postgres" | "redis", modelMs = QUICK): Promis
   });
   closers.push(() => stack.close());
   const start: Scene["start"] = (program, env = {}, args = []) => {
-    const child = startProcess({ entry: programs.paths[program], env: { ...stack.env, ...env }, args });
+    const child = startProcess({ entry: programs[program], env: { ...stack.env, ...env }, args });
     closers.push(() => child.close());
     return child;
   };

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { isProcessAlive } from "../../apps/standalone/src/embedded-postgres/is-process-alive.ts";
 import { type FakeModel, startFakeModel } from "../support/fake-model-server.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
@@ -21,7 +21,7 @@ beforeEach(async () => {
     TANDEM_COMPATIBLE_BASE_URL: model.baseUrl,
     TANDEM_COMPATIBLE_API_KEY: "key",
   };
-  demo = startProcess({ entry: "apps/standalone/src/demo.ts", env });
+  demo = startProcess({ entry: inject("programs").demo, env });
 });
 afterEach(async () => {
   await demo.close();

@@ -3,12 +3,13 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
+import { builtPrograms } from "../support/programs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { createWire } from "../support/wire.ts";
 
-/** Runs the command to its end. */
-async function keys(args: string[], env: Record<string, string>) {
-  const child = startProcess({ entry: "apps/standalone/src/keys.ts", args, env });
+/** Runs the command to its end: as images do, unless it is another entry. */
+async function keys(args: string[], env: Record<string, string>, entry: string = builtPrograms.keys) {
+  const child = startProcess({ entry, args, env });
   const { code } = await child.exited;
   return { code, lines: child.stdout, faults: child.stderr.join("\n") };
 }
@@ -21,7 +22,7 @@ describe("npm run keys beside a running stack", () => {
   beforeAll(async () => {
     dataDir = await makeTemporaryFolder("tandem-keys-");
     const env = { PORT: "0", TANDEM_DATA_DIR: dataDir, LOG_LEVEL: "warn" };
-    stack = startProcess({ entry: "apps/standalone/src/main.ts", env });
+    stack = startProcess({ entry: builtPrograms.standalone, env });
     url = (await stack.waitForLine(/API +(http:\/\/\S+)\/api\/v2/))[1] as string;
   });
   afterAll(async () => {
@@ -117,8 +118,9 @@ describe("npm run keys on a database", () => {
     expect(faults).not.toMatch(/^ +at /m);
   });
 
-  it("says where it looked when no stack runs", async () => {
-    const { code, faults } = await keys(["list"], { TANDEM_DATA_DIR: "/nowhere" });
+  it("says where it looked when no stack runs, from its source as npm does", async () => {
+    const env = { TANDEM_DATA_DIR: "/nowhere" };
+    const { code, faults } = await keys(["list"], env, "apps/standalone/src/keys.ts");
     expect(code).toBe(1);
     expect(faults).toContain("/nowhere");
   });

@@ -1,23 +1,18 @@
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, inject, it } from "vitest";
 import { createPlanned, serveSession } from "../support/caller.ts";
 import { checkHistories, checkSession } from "../support/invariants.ts";
 import { createLedger } from "../support/ledger.ts";
 import { createPatientWire } from "../support/patient-wire.ts";
 import { makePlans, planned } from "../support/planned-sessions.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { chooseSeed, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 
 const SESSIONS = 40;
 const KILLS = 8;
 
-let programs: Programs<"worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ worker: "apps/worker/src/main.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 let stack: TestStack | undefined;
 const workers: TestProcess[] = [];
@@ -28,7 +23,7 @@ afterEach(async () => {
 });
 
 function startWorker(env: Record<string, string>): TestProcess {
-  const worker = startProcess({ entry: programs.paths.worker, env });
+  const worker = startProcess({ entry: programs.worker, env });
   workers.push(worker);
   return worker;
 }

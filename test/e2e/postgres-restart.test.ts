@@ -1,10 +1,9 @@
 import { migrate } from "@tandem/engine/postgres/migrate";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { findFreePort } from "../../apps/standalone/src/embedded-postgres/find-free-port.ts";
 import { startFakeModel } from "../support/fake-model-server.ts";
 import { startPrivatePostgres } from "../support/private-postgres.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { startRedis } from "../support/redis.ts";
 import { backends } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -14,11 +13,7 @@ const API_KEY = "key-of-the-restarts";
 /** No sweep helps: what happens within it is done by the queue and the wake-ups alone. */
 const SWEEP_MS = 3_600_000;
 
-let programs: Programs<"api" | "worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ api: "apps/api/src/server.ts", worker: "apps/worker/src/main.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 async function open(backend: "postgres" | "redis") {
   const postgres = await startPrivatePostgres();
@@ -40,8 +35,8 @@ async function open(backend: "postgres" | "redis") {
   };
   const ports = [await findFreePort(), await findFreePort()];
   const processes = [
-    startProcess({ entry: programs.paths.worker, env }),
-    ...ports.map((port) => startProcess({ entry: programs.paths.api, env: { ...env, PORT: String(port) } })),
+    startProcess({ entry: programs.worker, env }),
+    ...ports.map((port) => startProcess({ entry: programs.api, env: { ...env, PORT: String(port) } })),
   ];
   await Promise.all(
     processes.map((child) => child.waitForLine(/Server listening|the worker takes steps/, 90_000)),

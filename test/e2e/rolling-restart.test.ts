@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { findFreePort } from "../../apps/standalone/src/embedded-postgres/find-free-port.ts";
 import { createPlanned, serveSession } from "../support/caller.ts";
 import type { ModelScript } from "../support/fake-model-server.ts";
@@ -10,17 +10,11 @@ import { createLedger } from "../support/ledger.ts";
 import { createPatientWire } from "../support/patient-wire.ts";
 import { makePlans, type Plan, planned } from "../support/planned-sessions.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { chooseSeed, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const entries = { api: "apps/api/src/server.ts", worker: "apps/worker/src/main.ts" };
-let programs: Programs<keyof typeof entries>;
-beforeAll(async () => {
-  programs = await bundlePrograms(entries);
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 /** How many sessions are served at once. */
 const LOAD = 4;
@@ -29,9 +23,9 @@ const LOAD = 4;
 const env = { TANDEM_LEASE_MS: "600000", TANDEM_SWEEP_MS: "300", LOG_LEVEL: "info" };
 
 /** A process of ours that is up. */
-async function start(program: keyof typeof entries, stack: TestStack, port = 0): Promise<TestProcess> {
+async function start(program: "api" | "worker", stack: TestStack, port = 0): Promise<TestProcess> {
   const child = startProcess({
-    entry: programs.paths[program],
+    entry: programs[program],
     env: { ...stack.env, ...env, PORT: String(port) },
   });
   await child.waitForLine(/Server listening|the worker takes steps/, 90_000);

@@ -5,11 +5,11 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { type FakeModel, oneToolThenAnswer, startFakeModel } from "../support/fake-model-server.ts";
 import { repositoryRoot, startProcess, type TestProcess } from "../support/processes.ts";
+import { builtPrograms } from "../support/programs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { createWire, type PendingCall, resultFor, weatherTool } from "../support/wire.ts";
 
 const run = promisify(execFile);
-const main = "apps/standalone/src/main.ts";
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closers.reverse()) await close();
@@ -50,7 +50,8 @@ describe("the demo", () => {
 describe("npm start", () => {
   it("stays up, and what it prints can be pasted", async () => {
     const dataDir = await dataFolder();
-    const child = start(main, { PORT: "0", TANDEM_DATA_DIR: dataDir, LOG_LEVEL: "warn" });
+    const env = { PORT: "0", TANDEM_DATA_DIR: dataDir, LOG_LEVEL: "warn" };
+    const child = start("apps/standalone/src/main.ts", env);
     const url = await urlOf(child);
     const apiKey = (await child.waitForLine(/API key +(\S+)/))[1] as string;
     expect((await stat(join(dataDir, "api-key"))).mode & 0o077).toBe(0);
@@ -71,7 +72,9 @@ describe("npm start", () => {
     expect((await poll).status).toBe(204);
     expect(await child.exited).toEqual({ code: 0, signal: null });
   });
+});
 
+describe("the standalone program, as it is built", () => {
   it("takes its settings, and goes on where it was after a SIGKILL", async () => {
     const model = await fakeModel();
     const env = {
@@ -84,7 +87,7 @@ describe("npm start", () => {
       TANDEM_LEASE_MS: "1000",
       TANDEM_SWEEP_MS: "200",
     };
-    const first = start(main, env);
+    const first = start(builtPrograms.standalone, env);
     const before = createWire(await urlOf(first), "a-key-of-mine");
     const agent = { name: "x", model: "compatible/fake", tools: [weatherTool] };
     const id = await before.create({ agent, messages: "Weather?" });
@@ -92,7 +95,7 @@ describe("npm start", () => {
     first.kill("SIGKILL");
     await first.exited;
 
-    const second = start(main, env);
+    const second = start(builtPrograms.standalone, env);
     const after = createWire(await urlOf(second), "a-key-of-mine");
     const [call] = await after.pending(id);
     await after.post(`/sessions/${id}/tool_results`, resultFor(call as PendingCall, "sunny"));
@@ -105,7 +108,11 @@ describe("npm start", () => {
   });
 
   it("says every fault of its settings and ends with 1", async () => {
-    const child = start(main, { PORT: "many", TANDEM_MODEL: "openai/gpt", TANDEM_LEASE_MS: "0" });
+    const child = start(builtPrograms.standalone, {
+      PORT: "many",
+      TANDEM_MODEL: "openai/gpt",
+      TANDEM_LEASE_MS: "0",
+    });
     expect((await child.exited).code).toBe(1);
     const text = child.stderr.join("\n");
     for (const name of ["PORT", "OPENAI_API_KEY", "TANDEM_LEASE_MS"]) expect(text).toContain(name);

@@ -1,24 +1,23 @@
 // Metrics and traces of the programs as images run them: an API and a worker, each a process of its own.
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { toTraceId } from "@tandem/engine/telemetry/spans";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeCollector, startFakeCollector } from "../support/fake-collector.ts";
 import { type FakeModel, oneToolThenAnswer, startFakeModel } from "../support/fake-model-server.ts";
-import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
+import { repositoryRoot, startProcess, type TestProcess } from "../support/processes.ts";
+import { builtPrograms } from "../support/programs.ts";
 import { scrape } from "../support/scrape.ts";
 import { createWire, resultFor, weatherTool } from "../support/wire.ts";
 
 const key = "telemetry-test-key";
-let programs: Programs<"api" | "worker">;
 let database: TestDatabase;
 let model: FakeModel;
 let collector: FakeCollector;
 const running: TestProcess[] = [];
 
 beforeAll(async () => {
-  programs = await bundlePrograms({ api: "apps/api/src/server.ts", worker: "apps/worker/src/main.ts" });
   database = await createTestDatabase();
   model = await startFakeModel(oneToolThenAnswer("get_weather", { city: "Paris" }));
   collector = await startFakeCollector();
@@ -28,7 +27,6 @@ afterAll(async () => {
   await collector.close();
   await model.close();
   await database.drop();
-  await programs.close();
 });
 
 function start(entry: string, env: Record<string, string>): TestProcess {
@@ -48,9 +46,9 @@ function start(entry: string, env: Record<string, string>): TestProcess {
 }
 
 it("a session over two processes is one trace, and each process serves its own metrics", async () => {
-  const api = start(programs.paths.api, { PORT: "0" });
+  const api = start(builtPrograms.api, { PORT: "0" });
   const [, baseUrl = ""] = await api.waitForLine(/Server listening at (http:[^"]+)"/);
-  const worker = start(programs.paths.worker, { TANDEM_METRICS_PORT: "0" });
+  const worker = start(builtPrograms.worker, { TANDEM_METRICS_PORT: "0" });
   const [, workerUrl = ""] = await worker.waitForLine(/metrics are at (http:.+)\/metrics"/);
 
   const wire = createWire(baseUrl, key);
@@ -81,8 +79,8 @@ it("a session over two processes is one trace, and each process serves its own m
 });
 
 it("the bundles import OpenTelemetry's SDK when they need it, not at their start", async () => {
-  for (const path of Object.values(programs.paths)) {
-    const text = await readFile(path, "utf8");
+  for (const path of [builtPrograms.api, builtPrograms.worker]) {
+    const text = await readFile(join(repositoryRoot, path), "utf8");
     expect(text).toContain('import("@opentelemetry/sdk-trace")');
     const atStart = [...text.matchAll(/^import .*"(@opentelemetry\/[^"]+)"/gm)].map(([, name]) => name);
     expect(atStart).toEqual([]);

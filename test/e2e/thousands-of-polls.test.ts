@@ -1,11 +1,10 @@
 // Thousands of real sockets on one API process, each with a waiting poll, while sessions go on.
 import { migrate } from "@tandem/engine/postgres/migrate";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { createTestDatabase } from "../support/database.ts";
 import { startFakeModel } from "../support/fake-model-server.ts";
 import { type Followed, follow } from "../support/follower.ts";
 import { startProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { createWire, type PendingCall, resultFor, weatherTool } from "../support/wire.ts";
 
 const API_KEY = "key-of-the-thousands";
@@ -22,11 +21,7 @@ function countSockets(): number {
   return Math.floor(Math.min(MOST_SOCKETS, free) / SESSIONS) * SESSIONS;
 }
 
-let programs: Programs<"api" | "worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ api: "apps/api/src/server.ts", worker: "apps/worker/src/main.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 async function open() {
   const database = await createTestDatabase();
@@ -44,8 +39,8 @@ async function open() {
     TANDEM_COMPATIBLE_API_KEY: "fake-provider-key",
     TANDEM_MODEL: "compatible/fake",
   };
-  const api = startProcess({ entry: programs.paths.api, env });
-  const worker = startProcess({ entry: programs.paths.worker, env });
+  const api = startProcess({ entry: programs.api, env });
+  const worker = startProcess({ entry: programs.worker, env });
   const [, baseUrl] = (await api.waitForLine(/Server listening at (http:[^"\s]+)/, 90_000)) as [
     string,
     string,

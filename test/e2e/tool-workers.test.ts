@@ -1,19 +1,14 @@
 // Two processes that serve a tool: one of them is killed in the middle of its work.
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, inject, it } from "vitest";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { apiKey, startStack, type TestStack } from "../support/stack.ts";
 import { keysOfTwo, lookUpDefinition, twoCalls } from "../support/two-calls.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { createWire, type Wire } from "../support/wire.ts";
 
-const SESSIONS = 200;
+const SESSIONS = 100;
 
-let programs: Programs<"worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ worker: "test/support/serve-look-up.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 let stack: TestStack;
 const workers: TestProcess[] = [];
@@ -31,7 +26,7 @@ async function serveSessions(...settings: Record<string, string>[]) {
   const wire = createWire(stack.baseUrl, apiKey);
   const env = { TANDEM_BASE_URL: stack.baseUrl, TANDEM_API_KEY: apiKey };
   for (const more of settings) {
-    workers.push(startProcess({ entry: programs.paths.worker, env: { ...env, ...more } }));
+    workers.push(startProcess({ entry: programs.toolServer, env: { ...env, ...more } }));
   }
   await Promise.all(workers.map((worker) => worker.waitForLine(/^serving$/)));
   const agent = { name: "x", tools: [lookUpDefinition] };
@@ -50,7 +45,7 @@ const untilCompleted = (wire: Wire) =>
     { what: "all sessions to be completed", timeoutMs: 90_000 },
   );
 
-it("two processes run every call of 200 sessions exactly once, and end in good order", async () => {
+it("two processes run every call of 100 sessions exactly once, and end in good order", async () => {
   const { wire, keys } = await serveSessions({ RUN_MS: "1", LEASE_S: "30" }, { RUN_MS: "1", LEASE_S: "30" });
   await untilCompleted(wire);
   expect(workers.flatMap(runsOf).sort()).toEqual(keys.sort());

@@ -1,14 +1,13 @@
 // Several API processes and several workers on one database: whoever makes a step due, whoever runs it, and wherever its
 // client waits. Where sweeps are far apart, only wake-ups and offers can make it quick.
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { createPlanned, serveSession } from "../support/caller.ts";
 import { checkHistories, checkSession } from "../support/invariants.ts";
 import { createLedger, type Ledger } from "../support/ledger.ts";
 import type { PatientWire } from "../support/patient-wire.ts";
 import { keysOf, makePlans, type Plan, planned } from "../support/planned-sessions.ts";
 import { startProcess, type TestProcess } from "../support/processes.ts";
-import { bundlePrograms, type Programs } from "../support/programs.ts";
 import { scrape, seriesOf } from "../support/scrape.ts";
 import { chooseSeed, type Random, seeded } from "../support/seeded.ts";
 import { apiKey, backends, startStack, type TestStack } from "../support/stack.ts";
@@ -23,18 +22,15 @@ const WAIT_S = 20;
 /** Nothing is found by looking in the time of a test. */
 const noSweeps = { TANDEM_SWEEP_MS: "60000", TANDEM_LEASE_MS: "600000" };
 
-let programs: Programs<"api" | "worker">;
-beforeAll(async () => {
-  programs = await bundlePrograms({ api: "apps/api/src/server.ts", worker: "apps/worker/src/main.ts" });
-});
-afterAll(() => programs.close());
+const programs = inject("programs");
 
 let stack: TestStack;
 const processes: TestProcess[] = [];
-afterEach(async () => {
+
+async function endFleet(): Promise<void> {
   await Promise.all(processes.splice(0).map((process) => process.close()));
   await stack.close();
-});
+}
 
 interface Worker {
   process: TestProcess;
@@ -79,14 +75,14 @@ async function startFleet(
 }
 
 async function startApi(env: Record<string, string>): Promise<string> {
-  const api = startProcess({ entry: programs.paths.api, env });
+  const api = startProcess({ entry: programs.api, env });
   processes.push(api);
   const [, baseUrl = ""] = await api.waitForLine(/Server listening at (http:[^"]+)"/, 60_000);
   return baseUrl;
 }
 
 async function startWorker(env: Record<string, string>): Promise<Worker> {
-  const process = startProcess({ entry: programs.paths.worker, env: { ...env, TANDEM_METRICS_PORT: "0" } });
+  const process = startProcess({ entry: programs.worker, env: { ...env, TANDEM_METRICS_PORT: "0" } });
   processes.push(process);
   const [, url = ""] = await process.waitForLine(/metrics are at (http:.+)\/metrics"/, 60_000);
   return { process, url };
@@ -163,10 +159,15 @@ async function untilAsked(times: number): Promise<void> {
   await waitFor(() => stack.model.requests.length >= target, { what: "model requests", timeoutMs: 60_000 });
 }
 
-describe.each(backends)("three API processes and three workers on %s", (backend) => {
+describe.each(backends)("three API processes and three workers that never sweep, on %s", (backend) => {
+  const seed = chooseSeed();
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await startFleet(backend, { random: seeded(seed), env: noSweeps });
+  });
+  afterAll(endFleet);
+
   it("serve each session whichever of them it meets, by wake-ups and offers alone", async () => {
-    const seed = chooseSeed();
-    const fleet = await startFleet(backend, { random: seeded(seed), env: noSweeps });
     const load = startLoad(fleet, seeded(seed));
     expect(await load.served, `TEST_SEED=${seed}`).toEqual([]);
     expect(load.inVain, "polls that waited in vain").toBe(0);
@@ -177,6 +178,24 @@ describe.each(backends)("three API processes and three workers on %s", (backend)
     const warnings = processes.flatMap(({ stdout }) => stdout.filter((line) => /"level":[456]0/.test(line)));
     expect(warnings).toEqual([]);
   });
+
+  it("lose nothing with a worker that is stopped, and offer it no more", async () => {
+    fleet.offers.clear();
+    const load = startLoad(fleet, seeded(seed + 1), SESSIONS);
+    await untilAsked(SESSIONS);
+    const stopped = fleet.workers[0]?.process;
+    stopped?.kill("SIGTERM");
+    expect(await stopped?.exited).toEqual({ code: 0, signal: null });
+    const id = await waitFor(() => fleet.gone[0], { what: "the worker to have said that it is gone" });
+    const offered = fleet.offers.get(id);
+    expect(offered).toBeGreaterThan(0);
+    expect(await load.served, `TEST_SEED=${seed}`).toEqual([]);
+    expect([load.inVain, fleet.offers.get(id)]).toEqual([0, offered]);
+  });
+});
+
+describe.each(backends)("three API processes and three workers that sweep, on %s", (backend) => {
+  afterEach(endFleet);
 
   it("lose nothing with a worker that is killed, and share with one that is added", async () => {
     const seed = chooseSeed();
@@ -190,20 +209,5 @@ describe.each(backends)("three API processes and three workers on %s", (backend)
     const more = startLoad(fleet, seeded(seed + 1), SESSIONS);
     expect([await load.served, await more.served], `TEST_SEED=${seed}`).toEqual([[], []]);
     expect((await readWork(added)).steps).toBeGreaterThan(0);
-  });
-
-  it("lose nothing with a worker that is stopped, and offer it no more", async () => {
-    const seed = chooseSeed();
-    const fleet = await startFleet(backend, { random: seeded(seed), env: noSweeps });
-    const load = startLoad(fleet, seeded(seed));
-    await untilAsked(SESSIONS);
-    const stopped = fleet.workers[0]?.process;
-    stopped?.kill("SIGTERM");
-    expect(await stopped?.exited).toEqual({ code: 0, signal: null });
-    const id = await waitFor(() => fleet.gone[0], { what: "the worker to have said that it is gone" });
-    const offered = fleet.offers.get(id);
-    expect(offered).toBeGreaterThan(0);
-    expect(await load.served, `TEST_SEED=${seed}`).toEqual([]);
-    expect([load.inVain, fleet.offers.get(id)]).toEqual([0, offered]);
   });
 });
