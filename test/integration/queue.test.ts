@@ -1,4 +1,5 @@
 // The queue only delivers: however often it does, and whatever it loses, a step has its effect once.
+import { setTimeout as delay } from "node:timers/promises";
 import { createStepQueue } from "@tandem/engine/queue/step-queue";
 import { warnOfEviction } from "@tandem/engine/queue/warn-of-eviction";
 import pino from "pino";
@@ -54,6 +55,25 @@ describe.each(backends)("a thousand wake-ups of one session on %s", (backend) =>
     expect(await findSessionFaults(stack.engine.pool, sessionId)).toEqual([]);
     await stack.close();
   });
+});
+
+it.each(backends)("a queue closes at once while its worker still closes, on %s", async (backend) => {
+  const stack = await startStack({ backend, worker: false });
+  for (const waitMs of [0, 50, 200]) {
+    const { DATABASE_URL: databaseUrl = "", REDIS_URL: redisUrl } = stack.env;
+    const redis = redisUrl === undefined ? {} : { redisUrl };
+    const queue = createStepQueue({ databaseUrl, ...redis, log: pino({ level: "silent" }) });
+    const consumer = queue.consume(async () => undefined, { id: "w", concurrency: 1, leaseMs: 30_000 });
+    // It begins, waits for jobs, or does so for a while.
+    await delay(waitMs);
+    const closing = consumer.close();
+    const closedAt = performance.now();
+    await queue.close();
+    // What a worker of BullMQ waits for then is over after five seconds.
+    expect(performance.now() - closedAt).toBeLessThan(4_000);
+    await closing;
+  }
+  await stack.close();
 });
 
 describe.runIf(hasRedis)("a Redis that may evict jobs", () => {

@@ -75,6 +75,9 @@ const QUEUE_SCHEMA = "bullmq";
  */
 const QUEUE_POOL_MAX = 5;
 
+/** How long connections may take to be given back at the end, in milliseconds: no statement is under way by then. */
+const POOL_CLOSE_MS = 200;
+
 /** Longest wait between attempts to reach Redis again, in milliseconds. */
 const RECONNECT_MAX_MS = 1_000;
 
@@ -204,6 +207,11 @@ function postgresBackend(options: StepQueueOptions): Backend {
   });
   let isClosing = false;
   surviveBrokenConnections(pool);
+  const clients = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => {
+    clients.add(client);
+    client.once("end", () => clients.delete(client));
+  });
   // BullMQ describes a pool by a type of its own, which pg's class fulfils but for an index signature.
   const connection = pool as unknown as PgPool;
   return {
@@ -220,7 +228,10 @@ function postgresBackend(options: StepQueueOptions): Backend {
     },
     async close() {
       isClosing = true;
-      await pool.end();
+      // A worker of BullMQ that is still closing may take a connection to listen by, which nobody gives back.
+      await settleWithin(POOL_CLOSE_MS, pool.end()).catch(() =>
+        Promise.all([...clients].map((client) => client.end())),
+      );
     },
   };
 }
