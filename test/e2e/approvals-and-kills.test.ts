@@ -1,4 +1,5 @@
-// Processes that die beside decisions and deadlines: nothing is lost, each call settles once, and the loop goes on once.
+// Processes that die beside decisions and deadlines: nothing is lost, each call settles once, and the loop goes on
+// once.
 import pg from "pg";
 import { afterEach, describe, expect, inject, it } from "vitest";
 import {

@@ -153,8 +153,8 @@ describe.each(backends)("nothing is lost and nothing is done twice on %s", (back
     "when workers die %s",
     async (at) => {
       const scene = await openScene(backend);
-      // A step that goes on by itself is queued by its worker. One that dies a moment later passes there with others too:
-      // so many of them that each worker gets to its end.
+      // A step that goes on by itself is queued by its worker. One that dies a moment later passes there with others
+      // too: so many of them that each worker gets to its end.
       if (at === "before queueing") for (const plan of scene.plans) plan.steps.splice(1, 9, 0, 0, 0, 0, 0, 0);
       const ids = await createAll(scene);
       const served = serve(scene, scene.wire, ids);

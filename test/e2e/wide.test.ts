@@ -1,5 +1,5 @@
-// Several API processes and several workers on one database: whoever makes a step due, whoever runs it, and wherever its
-// client waits. Where sweeps are far apart, only wake-ups and offers can make it quick.
+// Several API processes and several workers on one database: whoever makes a step due, whoever runs it, and wherever
+// its client waits. Where sweeps are far apart, only wake-ups and offers can make it quick.
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { createPlanned, serveSession } from "../support/caller.ts";

@@ -1,24 +1,12 @@
 // Results that are settled on a presumption, by one statement: that their calls are all that the session waits for. Where it
 // does not hold, the same statement has read the session, and what comes of it is what comes of it anyway.
-
-import { claimStep } from "@tandem/engine/commands/claim-step";
 import { pauseSession } from "@tandem/engine/commands/pause-session";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
-import { submitToolResults } from "@tandem/engine/commands/submit-tool-results";
 import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { JsonObject } from "@tandem/engine/domain/json";
-import type { ToolRequest } from "@tandem/engine/domain/tools";
-import type { Engine } from "@tandem/engine/engine";
-import type { Assignment, Place } from "@tandem/engine/queue/assignment";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  type BareEngine,
-  createBareSession,
-  finishWith,
-  startBareEngine,
-  userMessage,
-} from "../support/bare-engine.ts";
-import { countStatements } from "../support/count-statements.ts";
+import { type AskedSession, askFor, type PostOptions, postAll } from "../support/asked-session.ts";
+import { type BareEngine, startBareEngine, userMessage } from "../support/bare-engine.ts";
 
 let bare: BareEngine;
 let principal: Principal;
@@ -29,68 +17,22 @@ beforeAll(async () => {
 });
 afterAll(() => bare.close());
 
-const ARGS = { city: "Paris", days: [1, 2.5], deep: { a: null } };
+const ask = (count = 1) => askFor(bare, principal, count);
 
-/** A session that waits for so many calls, and the ids of these. */
-async function ask(count = 1) {
-  const sessionId = await createBareSession(bare.engine, principal);
-  const key = { organizationId: principal.organizationId, sessionId };
-  const step = await claimStep(bare.engine, { sessionId, leaseMs: 60_000, worker: "asked-before" });
-  if (!step) throw new Error("there was nothing to claim");
-  const calls = Array.from({ length: count }, (_, i) => ({
-    tool: i === 1 ? "find" : "look",
-    args: { ...ARGS, place: i },
-  }));
-  await finishWith(bare.engine, step, { calls });
-  const { rows } = await query(
-    "SELECT id, tool_name, args FROM tool_calls WHERE session_id = $1 ORDER BY position",
-    [sessionId],
-  );
-  return { sessionId, key, calls: rows as ToolRequest[] };
+/** Posts, and leaves no place reserved. */
+async function post(asked: Pick<AskedSession, "key" | "calls">, options: PostOptions = {}) {
+  const { placesLeft, ...posted } = await postAll(bare, asked, options);
+  expect(placesLeft).toBe(0);
+  return posted;
 }
 
 const query = (text: string, values: unknown[]) => bare.engine.pool.query(text, values);
 
-type Asked = Awaited<ReturnType<typeof ask>>;
-
-/** Posts results of these calls while workers have free slots. */
-async function post(
-  { key, calls }: Pick<Asked, "key" | "calls">,
-  { args, preferred = [] }: { args?: JsonObject | undefined; preferred?: string[] } = {},
-) {
-  const given: { assignment: Assignment; worker: string }[] = [];
-  let reserved = 0;
-  const place: Place = {
-    claim: { worker: "in-turn", preferred, leaseMs: 5_000 },
-    give: (assignment, worker) => void given.push({ assignment, worker }),
-    release: () => void reserved--,
-    abandon: () => undefined,
-  };
-  const reserve = () => {
-    reserved++;
-    return place;
-  };
-  const engine: Engine = { ...bare.engine, queue: { ...bare.engine.queue, reserve } };
-  const submit = () =>
-    submitToolResults(engine, {
-      ...{ ...key, userName: "tester", locOf: (index) => ["body", "results", index] },
-      entries: calls.map((call) => ({
-        kind: "tool_result",
-        tool_req: { ...call, args: args ?? call.args },
-        ...{ result: "18 °C", truncated: false, output_artifact_path: null },
-      })),
-    });
-  const { result, count } = await countStatements(() => submit().catch(({ code }) => ({ code })));
-  expect(reserved).toBe(given.length);
-  return { result, count, given };
-}
-
-const eventsOf = async ({ sessionId }: Asked) => {
-  const { rows } = await query(
-    "SELECT index, type, data, internal FROM events WHERE session_id = $1 ORDER BY index",
-    [sessionId],
-  );
-  return rows.map(({ index, type, data, internal }) => ({ index, type, data, internal }));
+const eventsOf = async ({ sessionId }: AskedSession) => {
+  const { rows } = await query("SELECT index, data FROM events WHERE session_id = $1 ORDER BY index", [
+    sessionId,
+  ]);
+  return rows as { index: number; data: { kind?: string; state?: string; tool_req?: object } }[];
 };
 
 it.each([1, 3])(
@@ -130,9 +72,9 @@ it("a session stays with the worker of its last step while that is among the pre
 /** What lets the presumption fail, and what the post then comes to: as without it. */
 const surprises: {
   when: string;
-  arrange: (asked: Asked) => Promise<unknown>;
+  arrange: (asked: AskedSession) => Promise<unknown>;
   calls?: number;
-  posts?: (asked: Asked) => Asked["calls"];
+  posts?: (asked: AskedSession) => AskedSession["calls"];
   args?: JsonObject;
   expected: object;
   isGiven?: boolean;
@@ -209,7 +151,7 @@ const surprises: {
   {
     when: "there is no such call",
     arrange: async () => undefined,
-    posts: () => [{ id: "call_none", tool_name: "look", args: ARGS }],
+    posts: () => [{ id: "call_none", tool_name: "look", args: {} }],
     expected: { code: "calls_unknown" },
     statements: 1,
   },
@@ -259,4 +201,39 @@ it("of many who post the same at once one settles it, and the step is given once
     const results = (await eventsOf(asked)).filter(({ data }) => data.kind === "tool_result");
     expect(results).toHaveLength(2);
   }
+});
+
+it("of a body with a call that waits for an approval, that call is not settled", async () => {
+  const asked = await ask(2);
+  await query("UPDATE tool_calls SET state = 'awaiting_approval' WHERE id = $1", [asked.calls[1]?.id]);
+  const { result } = await post(asked);
+  const receipts = [{ status: "accepted" }, { status: "approval_required" }];
+  expect(result).toMatchObject({ receipts, pending_approvals: [asked.calls[1]?.id], resumed: false });
+  expect((await eventsOf(asked)).filter(({ data }) => data.kind === "tool_result")).toHaveLength(1);
+});
+
+it("of a body with a call that is not known, the known one is settled", async () => {
+  const asked = await ask();
+  const calls = [...asked.calls, { id: "call_none", tool_name: "look", args: {} }];
+  const { result, given } = await post({ ...asked, calls });
+  expect(result).toMatchObject({ receipts: [{ status: "accepted" }, { status: "unknown" }], resumed: true });
+  expect(given).toHaveLength(1);
+});
+
+it("when the connection breaks after the commit, the step is abandoned under the token that it has then", async () => {
+  const asked = await ask();
+  const { pool } = bare.engine;
+  const breaks = async (...args: unknown[]) => {
+    const result = await (pool.query as (...args: unknown[]) => Promise<{ rows: { claimed?: string }[] }>)(
+      ...args,
+    );
+    if (result.rows[0]?.claimed) throw new Error("Connection terminated unexpectedly");
+    return result;
+  };
+  const breaking = new Proxy(pool, {
+    get: (target, name) => (name === "query" ? breaks.bind(target) : Reflect.get(target, name)),
+  });
+  const { given, abandoned } = await post(asked, { pool: breaking });
+  expect([given, abandoned]).toEqual([[], [{ sessionId: asked.sessionId, fence: 3 }]]);
+  expect((await post(asked)).result).toMatchObject({ receipts: [{ status: "duplicate" }] });
 });

@@ -1,5 +1,5 @@
-// What an operation costs the database, in statements: each is a round trip, and outside of a transaction a commit. More
-// of them is a decision, not an accident.
+// What an operation costs the database, in statements: each is a round trip, and outside of a transaction a commit.
+// More of them is a decision, not an accident.
 import { claimCall } from "@tandem/engine/commands/claim-call";
 import { claimStep } from "@tandem/engine/commands/claim-step";
 import { sendMessages } from "@tandem/engine/commands/send-messages";

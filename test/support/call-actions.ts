@@ -1,4 +1,5 @@
-// What can happen to the calls of one session: for each thing, what the model says of it and how it is done to the engine.
+// What can happen to the calls of one session: for each thing, what the model says of it and how it is done to the
+// engine.
 import { claimCall } from "@tandem/engine/commands/claim-call";
 import type { ClaimedStep } from "@tandem/engine/commands/claim-step";
 import { decideCalls } from "@tandem/engine/commands/decide-calls";

@@ -1,4 +1,5 @@
-// Steps that are claimed for a worker by whoever makes them due: who gets them, and what becomes of those that nobody takes.
+// Steps that are claimed for a worker by whoever makes them due: who gets them, and what becomes of those that nobody
+// takes.
 import { type Place, TAKE_BACK_MS } from "@tandem/engine/queue/assignment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -47,6 +48,21 @@ describe("a place", () => {
     second?.give(steps.claimFor(steps.makeStep()), second.claim.worker);
     await untilRan(worker, 1);
     gate.open();
+  });
+
+  it("that may not be used leaves half of this process' slots alone, and is nowhere else then", async () => {
+    const [worker, other] = [steps.addProcess(), steps.addProcess()];
+    worker.work({ concurrency: 4 });
+    other.work({ concurrency: 100 });
+    await untilHeard(worker, "free");
+    const sparing = () => worker.queue.reserve({ isSparing: true });
+    const places = [sparing(), sparing()];
+    expect(places.map((place) => place?.claim.worker)).toEqual(Array(2).fill(places[0]?.claim.worker));
+    expect(sparing()).toBeNull();
+    // A step that is due finds its slot all the same.
+    await worker.queue.add(steps.makeStep());
+    await untilRan(worker, 1);
+    for (const place of places) place?.release();
   });
 
   it("is with the preferred worker where that is free, and else with each in its turn", async () => {

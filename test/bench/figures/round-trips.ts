@@ -1,14 +1,14 @@
 // How long it takes from a tool's result to the model's next request.
 //
-// A trip begins when the client sends the post of `tool_results` and ends when the head of the next model request reaches
-// the model's process: it has in it how the one comes in over HTTP and how the other goes out. One session at a time, with
-// one call per step, so nothing waits for anything else's turn. The processes have run for a while: code that runs for the
-// first hundred times takes twice as long.
+// A trip begins when the client sends the post of `tool_results` (so the API has yet to receive it) and ends when the head
+// of the next model request reaches the model's process (so it has left the worker): about a bare HTTP round trip more than
+// is promised. One session at a time, with one call per step, so nothing waits for anything else's turn. The processes have
+// run for a while: code that runs for the first hundred times takes twice as long.
 //
-// The floor is a bare trip: an HTTP round trip to the same API, the two commits of the design (the result is settled, the step
-// is claimed) and a queue hop, with nothing around them. One is made before each result is posted: that is the tool. Its
-// parts are told as figures of their own. Tandem does both commits in one, and gives the step away past the queue, so it may
-// come out below.
+// The floor is a bare trip, which is what the design has on this path and nothing around it: two commits (the result is
+// settled, the step is claimed) and a queue hop. One is made before each result is posted: that is the tool. Its parts are
+// told as figures of their own, with a bare HTTP round trip to the same API. Tandem does both commits in one, and gives the
+// step away past the queue, so it may come out below.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";

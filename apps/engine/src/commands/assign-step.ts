@@ -1,13 +1,16 @@
-// A change that makes a step due, and claims it in the same commit for a worker that has a free slot: the worker is spared
-// a commit of its own, and often every look at the database, between its caller's results and the model's next request.
+// A change that makes a step due, and claims it in the same commit for a worker that has a free slot: the worker is
+// spared a commit of its own, and often every look at the database, between its caller's results and the model's next
+// request.
 import { announce, type Engine } from "../engine.ts";
 import { toNews } from "../handover/step-news.ts";
+import { readFence } from "../postgres/leases.ts";
 import type { SessionRow } from "../postgres/session-row.ts";
 import type { SessionWithCalls } from "../postgres/tool-calls.ts";
 import { type PresumedSession, updatePresumed } from "../postgres/update-presumed.ts";
 import {
   type SessionChange,
   type SessionUpdate,
+  toClaimed,
   updateUnchanged,
   type WrittenChange,
 } from "../postgres/update-session.ts";
@@ -22,7 +25,8 @@ export interface AssignedChange {
 /**
  * Changes a session if it is as it was when it was read; see {@link updateUnchanged}.
  *
- * @param options.messageWaits whether a message waits: at such a boundary more happens than a claim, and the worker sees
+ * @param options.messageWaits whether a message waits: at such a boundary more happens than a claim, and the worker
+ *   sees
  *   to that
  * @returns null when nothing was written
  */
@@ -55,8 +59,7 @@ export interface PresumedAssignment {
 }
 
 /**
- * Changes a session if it is as presumed; see {@link updatePresumed}. If the connection breaks, a step that was claimed is
- * found by the sweep once its lease has lapsed: nobody knows its token.
+ * Changes a session if it is as presumed; see {@link updatePresumed}.
  *
  * @returns null when there is no such session
  */
@@ -66,15 +69,27 @@ export async function assignPresumed(
   presumed: PresumedSession,
   update: SessionUpdate,
 ): Promise<PresumedAssignment | null> {
-  let outcome: Awaited<ReturnType<typeof updatePresumed>> = null;
   try {
-    outcome = await updatePresumed(pool, presumed, withClaim(update, place));
-  } finally {
-    if (!outcome?.written) place.release();
+    const outcome = await updatePresumed(pool, presumed, withClaim(update, place));
+    if (outcome?.written) {
+      return { written: toAssigned(place, outcome.written, { ...outcome.written, update }), found: null };
+    }
+    place.release();
+    return outcome && { written: null, found: outcome.found };
+  } catch (error) {
+    await abandon(pool, place, presumed);
+    throw error;
   }
-  if (!outcome) return null;
-  const { written, found } = outcome;
-  return { written: written && toAssigned(place, written, { ...written, update }), found };
+}
+
+/**
+ * Has a step taken back that may have been claimed, under a token that nobody was told. Where the database does not
+ * tell it either, the sweep finds the step once its lease has lapsed.
+ */
+async function abandon(pool: Engine["pool"], place: Place, { sessionId }: PresumedSession): Promise<void> {
+  const fence = await readFence(pool, sessionId).catch(() => null);
+  if (fence === null) place.release();
+  else place.abandon({ sessionId, fence });
 }
 
 const withClaim = (update: SessionUpdate, { claim }: Place): SessionUpdate => ({
@@ -84,10 +99,11 @@ const withClaim = (update: SessionUpdate, { claim }: Place): SessionUpdate => ({
 
 function toAssigned(
   place: Place,
-  { change, claimed }: WrittenChange,
+  written: WrittenChange,
   { fromVersion, update }: { fromVersion: string; update: SessionUpdate },
 ): AssignedChange {
-  if (!claimed) throw new Error("A step was claimed for nobody.");
+  const { change } = written;
+  const claimed = toClaimed(written);
   const news = toNews(claimed, fromVersion, update.events);
   const assignment = { sessionId: change.sessionId, fence: change.fence, news };
   return { change, give: () => place.give(assignment, claimed.worker) };

@@ -19,6 +19,7 @@ import { inTransaction } from "../postgres/transaction.ts";
 import {
   type SessionChange,
   type SessionUpdate,
+  toClaimed,
   updateSession,
   updateUnchanged,
 } from "../postgres/update-session.ts";
@@ -77,9 +78,9 @@ async function claimUnlocked(engine: Engine, claim: Claim, due: DueSession): Pro
   const update = toStart(session, due.messages);
   if (!isPlain || !update) return null;
   const written = await updateUnchanged(engine.pool, session, { ...update, claim });
-  if (!written?.claimed) return null;
+  if (!written) return null;
   return {
-    session: { ...session, ...readSessionRow(written.claimed.json), claims: session.claims + 1 },
+    session: { ...session, ...readSessionRow(toClaimed(written).json), claims: session.claims + 1 },
     history: history && [...history, ...toTranscript(session.nextIndex, update.events)],
     change: written.change,
   };

@@ -23,8 +23,8 @@ const UNKNOWN_TERMS = {
 } as const;
 
 /**
- * The calls that these entries are for, as open calls that nobody has changed. Null when one is not named by its id, or two
- * are the same.
+ * The calls that these entries are for, as open calls that nobody has changed. Null when one is not named by its id, or
+ * two are the same.
  */
 export function presumeCalls(entries: readonly PostedResult[]): ToolCallRow[] | null {
   const calls = entries.flatMap(({ tool_req: { id, tool_name: toolName, args } }): ToolCallRow[] => {

@@ -1,5 +1,5 @@
-// What a session comes to when some of its open calls are settled or decided: it waits on, for one thing or the other, or
-// its next step is due.
+// What a session comes to when some of its open calls are settled or decided: it waits on, for one thing or the other,
+// or its next step is due.
 import { type NewEvent, stateAwaiting, stateRunning } from "../domain/events.ts";
 import { earliestDeadline, listOpen, type OpenCall } from "../domain/plan-calls.ts";
 import { isAwaiting, type SessionHappening } from "../domain/session-state.ts";
@@ -11,8 +11,8 @@ import { activeStatus, moveActive } from "./pause-session.ts";
 export type SettledSession = Pick<SessionRow, "id" | "status" | "pausedFrom" | "callDeadlineAt">;
 
 /**
- * The change that follows, with the event that tells it. A paused session takes part in all of it, and its step is due when
- * it is resumed.
+ * The change that follows, with the event that tells it. A paused session takes part in all of it, and its step is due
+ * when it is resumed.
  *
  * @param open the calls that are still open
  */

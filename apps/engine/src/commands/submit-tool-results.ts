@@ -76,18 +76,18 @@ async function submit(engine: Engine, input: SubmittedResults): Promise<Submitte
 }
 
 /**
- * One statement, for a body that says all that there is to know of its calls: that they are all that the session waits for
- * is presumed. Null when the body does not, or no worker is known that could be given the step.
+ * One statement, for a body that says all that there is to know of its calls: that they are all that the session waits
+ * for is presumed. Null when the body does not, or no worker is known that could be given the step.
  */
 async function submitPresumed(
   engine: Engine,
   input: SubmittedResults,
 ): Promise<{ submitted: Submitted | null; found: SessionWithCalls | null } | null> {
   const calls = presumeCalls(input.entries);
-  const place = calls && engine.queue.reserve();
-  if (!place) return null;
+  if (!calls) return null;
   const { receipt, update } = decide(input, presumeSession(input.sessionId), calls);
-  if (!update) throw new Error("Results of open calls made no change.");
+  const place = update && engine.queue.reserve({ isSparing: true });
+  if (!place) return null;
   const requests = calls.map(toToolRequest);
   const outcome = await assignPresumed(engine, place, { ...input, calls: requests }, update);
   if (!outcome) return refuseMissing(input);

@@ -1,5 +1,5 @@
-// What whoever makes a step due tells the worker that it gives it to: the session's row and the events that are new. With
-// what that worker remembers of the session, it needs no look at the database before it asks the model.
+// What whoever makes a step due tells the worker that it gives it to: the session's row and the events that are new.
+// With what that worker remembers of the session, it needs no look at the database before it asks the model.
 import type { NewEvent, StoredEvent } from "../domain/events.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
 import {

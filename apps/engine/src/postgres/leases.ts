@@ -27,6 +27,14 @@ export async function renewLease(
   return rows[0] ?? null;
 }
 
+/** The fencing token of a session as it is now; null when there is no such session. */
+export async function readFence(db: Queryable, sessionId: string): Promise<number | null> {
+  const { rows } = await db.query<{ fence: number }>(
+    prepared("SELECT fence FROM sessions WHERE id = $1", [sessionId]),
+  );
+  return rows[0]?.fence ?? null;
+}
+
 /** Whether a fencing token is still the current one. */
 export async function isLeaseHeld(
   db: Queryable,
@@ -55,8 +63,8 @@ export async function returnLease(
 }
 
 /**
- * Ends the claims of those steps that were given to workers and not taken up, which is to say that their leases were never
- * prolonged: the last heartbeat is the claim itself. Steps that a worker has claimed by itself are none of them.
+ * Ends the claims of those steps that were given to workers and not taken up, which is to say that their leases were
+ * never prolonged: the last heartbeat is the claim itself. Steps that a worker has claimed by itself are none of them.
  *
  * @returns the steps as they are to be claimed now
  */

@@ -65,14 +65,21 @@ const CALL_JSON = `json_build_object(${Object.entries(COLUMNS)
 /** True for a call that somebody has still to answer or decide. */
 export const IS_OPEN = "state IN ('pending', 'awaiting_approval')";
 
+/** True for one that was answered, or settled otherwise. */
+const IS_SETTLED = "state NOT IN ('pending', 'awaiting_approval', 'refused')";
+
 /**
- * The calls that {@link readToolCalls} gives, as JSON. The session is `$1`, and two parameters from the given one on name
- * calls. Calls that were never offered to anybody are nobody's to answer.
+ * The calls that {@link readToolCalls} gives, as JSON, each kind by its index. The session is `$1`, and two parameters from the given one on
+ * name calls. Calls that were never offered to anybody are nobody's to answer.
  */
 export const toCallsQuery = (first: number) => `
-  SELECT json_agg(${CALL_JSON} ORDER BY step, position) FROM tool_calls AS call
-   WHERE session_id = $1 AND (${IS_OPEN} OR call.id = ANY($${first}) OR tool_name = ANY($${first + 1}))
-     AND state <> 'refused'`;
+  SELECT json_agg(${CALL_JSON} ORDER BY step, position) FROM (
+    SELECT * FROM tool_calls WHERE session_id = $1 AND ${IS_OPEN}
+     UNION ALL
+    SELECT * FROM tool_calls WHERE session_id = $1 AND ${IS_SETTLED} AND id = ANY($${first}::text[])
+     UNION ALL
+    SELECT * FROM tool_calls WHERE session_id = $1 AND ${IS_SETTLED} AND tool_name = ANY($${first + 1}::text[])
+       AND NOT id = ANY($${first}::text[]) AND cardinality($${first + 1}::text[]) > 0) AS call`;
 
 /**
  * The calls that posted results can mean: every open one, and of the settled ones those that are named by id

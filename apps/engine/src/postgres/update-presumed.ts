@@ -1,5 +1,5 @@
-// A change that is written on a presumption, by the statement that looks whether it holds: the read before is spared, and
-// where it does not hold, the same statement has been that read.
+// A change that is written on a presumption, by the statement that looks whether it holds: the read before is spared,
+// and where it does not hold, the same statement has been that read.
 import type { SessionKey } from "../domain/ids.ts";
 import { stringifyJson } from "../domain/json.ts";
 import type { ToolRequest } from "../domain/tools.ts";

@@ -80,6 +80,12 @@ export interface ClaimedRow {
   json: string;
 }
 
+/** The row whose step an update has claimed. */
+export function toClaimed({ claimed }: WrittenChange): ClaimedRow {
+  if (!claimed) throw new Error("A step was claimed for nobody.");
+  return claimed;
+}
+
 /** What a session was like before a change. */
 export type SessionBefore = Pick<
   SessionRow,
@@ -106,7 +112,8 @@ export async function updateSession(
  * it go into the database in one statement, so that none is ever seen without the others. The statement waits for no
  * lock, and outside of a transaction it is one of its own, committed when this resolves.
  *
- * @returns null when the row has changed, is gone, or is locked, or when a message waits that must not; nothing was written
+ * @returns null when the row has changed, is gone, or is locked, or when a message waits that must not; nothing was
+ *   written
  */
 export async function updateUnchanged(
   db: Queryable,

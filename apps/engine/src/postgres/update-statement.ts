@@ -1,5 +1,6 @@
-// The one statement that changes a session, its events, calls and messages together. What it changes is the row of `target`,
-// which comes before these parts: `target_id`, `target_organization_id`, and `start`, the index of the next event.
+// The one statement that changes a session, its events, calls and messages together. What it changes is the row of
+// `target`, which comes before these parts: `target_id`, `target_organization_id`, and `start`, the index of the next
+// event.
 import type { NewEvent } from "../domain/events.ts";
 import { stringifyJson } from "../domain/json.ts";
 import { toCallParts } from "./call-changes.ts";

@@ -16,21 +16,21 @@ export interface Place {
   claim: { worker: string; preferred: readonly string[]; leaseMs: number };
   /** Gives a worker the step, which is claimed for it. It is taken back when the worker does not take it up. */
   give(assignment: Assignment, worker: string): void;
-  /** Nothing was claimed. */
+  /** Nothing was claimed, or it is left to the sweep. */
   release(): void;
   /** Nobody knows whether the step was claimed, for the connection broke: it is taken back if it was. */
   abandon(step: DueStep): void;
 }
 
 /**
- * How soon a worker prolongs the lease of a step that it was given, in milliseconds. A step that is over by then costs no
- * write more than its effects.
+ * How soon a worker prolongs the lease of a step that it was given, in milliseconds. A step that is over by then costs
+ * no write more than its effects.
  */
 export const TAKE_UP_MS = 500;
 
 /**
- * How long a step is held at most for a worker that has not taken it up, in milliseconds: whoever has given it may die before
- * it could tell.
+ * How long a step is held at most for a worker that has not taken it up, in milliseconds: whoever has given it may die
+ * before it could tell.
  */
 export const GIVEN_LEASE_MS = 5_000;
 

@@ -13,8 +13,12 @@ export interface LocalConsumer extends StepConsumer {
   leaseMs: number;
   /** Runs the step if there is a free slot. */
   tryRun(step: LocalStep): boolean;
-  /** Takes a slot for a step that is not known yet; null when there is none. */
-  reserve(): Slot | null;
+  /**
+   * Takes a slot for a step that is not known yet; null when there is none.
+   *
+   * @param isSparing only while half of the slots are left
+   */
+  reserve(isSparing?: boolean): Slot | null;
   /** Hands on so many of the jobs that wait for a slot. */
   handOn(count: number): void;
 }
@@ -58,8 +62,9 @@ export function consumeDirectly(options: {
     }
     await run(job).finally(() => slots.release());
   }, options.worker);
-  const reserve = (): Slot | null => {
-    if (isClosed || !slots.tryTake()) return null;
+  const reserve = (isSparing = false): Slot | null => {
+    const isScarce = isSparing && slots.free - 1 < concurrency / 2;
+    if (isClosed || isScarce || !slots.tryTake()) return null;
     return {
       run(step) {
         const done = run({ ...step, kind: "step" })

@@ -30,9 +30,9 @@ export interface Consumers {
   /** One that takes steps, each in its turn; null when there is none. */
   choose(): RemoteConsumer | null;
   /**
-   * Those that a step can be claimed for: they were heard of just now and have not been full lately. A session may stay where
-   * it was, unless another worker is much less busy, since what has run on one would never move to those that come to its
-   * help. Null when there is none.
+   * Those that a step can be claimed for: they were heard of just now and have not been full lately. A session may stay
+   * where it was, unless another worker is much less busy, since what has run on one would never move to those that
+   * come to its help. Null when there is none. What was chosen comes last from then on, wherever the session stays.
    */
   chooseForGiving(): Candidates | null;
 }

@@ -13,8 +13,14 @@ import type { StepQueue } from "./step-queue.ts";
 
 /** A queue past which steps can be given to workers. */
 export interface DirectQueue extends StepQueue {
-  /** Finds workers with a free slot that can be given a step; null when none is known. */
-  reserve(): Place | null;
+  /**
+   * Finds workers with a free slot that can be given a step; null when none is known.
+   *
+   * @param options.isSparing for a place that may not be used: while this process' worker has no more than half of its
+   *   slots
+   *   left, there is none
+   */
+  reserve(options?: { isSparing: boolean }): Place | null;
 }
 
 /** What {@link offerSteps} works with. */
@@ -70,8 +76,8 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
   };
   /** Nobody was told of such a step. */
   const abandon = (step: DueStep) => assignments.add(step, null);
-  const reserveHere = (): Place | null => {
-    const slot = local?.reserve();
+  const reserveHere = (isSparing: boolean): Place | null => {
+    const slot = local?.reserve(isSparing);
     if (!local || !slot) return null;
     return {
       claim: { worker: local.id, preferred: [], leaseMs: Math.min(local.leaseMs, GIVEN_LEASE_MS) },
@@ -135,7 +141,10 @@ export function offerSteps({ queue, wake, findUnclaimed, takeBack, log }: OfferO
       if (isDueNow && (local?.tryRun(step) || offer(step))) return;
       await queue.add(step, options);
     },
-    reserve: () => reserveHere() ?? reserveElsewhere(),
+    reserve({ isSparing } = { isSparing: false }) {
+      if (isSparing && local) return reserveHere(true);
+      return reserveHere(false) ?? reserveElsewhere();
+    },
     consume(run, worker) {
       // It stays when it has closed: what is still offered to it is queued at once.
       local = consumeDirectly({
