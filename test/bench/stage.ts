@@ -19,6 +19,7 @@ const programs = {
   garbage: "test/bench/programs/collect-garbage.ts",
   sink: "test/bench/programs/sink.ts",
   hop: "test/bench/programs/queue-hop-consumer.ts",
+  moments: "test/bench/programs/note-moments.ts",
 };
 
 /** What figures are measured on. */

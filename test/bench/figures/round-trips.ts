@@ -1,19 +1,23 @@
 // How long it takes from a tool's result to the model's next request.
 //
-// A trip begins when the client sends the post of `tool_results` (so the API has yet to receive it) and ends when the head
-// of the next model request reaches the model's process (so it has left the worker): about a bare HTTP round trip more than
-// is promised. One session at a time, with one call per step, so nothing waits for anything else's turn. The processes have
-// run for a while: code that runs for the first hundred times takes twice as long.
+// A trip begins when the API has received the post of `tool_results` and ends when the head of the next model request
+// leaves the worker, as Node tells it in these processes. One session at a time, with one call per step, so nothing
+// waits for anything else's turn. The processes have run for a while: code that runs for the first hundred times takes
+// twice as long.
 //
 // The floor is a bare trip, which is what the design has on this path and nothing around it: two commits (the result is
-// settled, the step is claimed) and a queue hop. One is made before each result is posted: that is the tool. Its parts are
-// told as figures of their own, with a bare HTTP round trip to the same API. Tandem does both commits in one, and gives the
-// step away past the queue, so it may come out below.
+// settled, the step is claimed) and a queue hop. One is made before each result is posted: that is the tool. Tandem
+// does both commits in one, and gives the step away past the queue, so it may come out below.
+//
+// `…_over_http` is the same trip as client and model see it, from the one's post to the other's request, with a bare
+// HTTP round trip to the same API more in its floor: half of one brings the result, half of another takes the request
+// away. All parts of the floors are told as figures of their own.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";
 import { type BareTrips, createBareTrips, openBareTrip } from "../floors/bare-trip.ts";
 import type { Group, Run } from "../group.ts";
+import { openMoments } from "../moments.ts";
 import { playSession } from "../play-session.ts";
 import { createSamples, medianOf, type Samples } from "../samples.ts";
 import { type Stack, type StackOptions, startStack } from "../stack.ts";
@@ -24,7 +28,9 @@ const TRIPS = 20;
 /** Enough for what the processes do on the way to be compiled to the end. */
 const WARM_UP_SESSIONS = 60;
 
-const floorNames = (name: string) => ({
+const namesOf = (name: string) => ({
+  inside: name,
+  outside: `${name}_over_http`,
   http: `floor_http_of_${name}`,
   commits: `floor_commits_of_${name}`,
   hop: `floor_queue_hop_of_${name}`,
@@ -35,7 +41,7 @@ const roundTripGroup = (
   backend: "postgres" | "redis",
   options: Partial<StackOptions> = {},
 ): Group => ({
-  names: [name, ...Object.values(floorNames(name))],
+  names: Object.values(namesOf(name)),
   needsRedis: backend === "redis",
   measure: (run) => measure(run, { ...options, name, backend }),
 });
@@ -47,28 +53,51 @@ export const roundTripGroups: Group[] = [
   roundTripGroup("round_trip_standalone", "postgres", { isStandalone: true }),
 ];
 
+/** Trips as Tandem's processes see them and as others do, and bare ones. */
+interface Trips {
+  inside: Samples;
+  outside: Samples;
+  bare: BareTrips;
+}
+
+const createTrips = (): Trips => ({
+  inside: createSamples(),
+  outside: createSamples(),
+  bare: createBareTrips(),
+});
+
 async function measure(run: Run, options: StackOptions): Promise<Figure[]> {
   const { stage, closers, quick, tell } = run;
   const { name } = options;
-  const stack = await startStack(stage, options);
+  const moments = openMoments(stage, name);
+  const stack = await startStack(stage, { ...options, ...moments.options });
   closers.push(() => stack.close());
   const bareTrip = await openBareTrip(stage, stack, closers);
-  const play = (key: string, into: { trips: Samples; bare: BareTrips }) =>
-    measureTrips({ stage, stack, key, trips: into.trips, tool: () => bareTrip.measure(into.bare) });
-  const start = () => ({ trips: createSamples(), bare: createBareTrips() });
-  for (let session = 0; session < WARM_UP_SESSIONS; session++) await play(`warm-up.${session}`, start());
-  const { trips, bare } = start();
+  const play = async (key: string, { inside, outside, bare }: Trips) => {
+    await measureTrips({ stage, stack, key, trips: outside, tool: () => bareTrip.measure(bare) });
+    for (const trip of await moments.takeTrips(TRIPS)) inside.add(trip);
+  };
+  for (let session = 0; session < WARM_UP_SESSIONS; session++)
+    await play(`warm-up.${session}`, createTrips());
+  const trips = createTrips();
   for (let round = 1; round <= run.rounds; round++) {
     for (let session = 0; session < (quick ? 4 : 10); session++)
-      await play(`trip.${round}.${session}`, { trips, bare });
-    tell(`${name}: round ${round}, ${medianOf(trips).toFixed(2)} ms`);
+      await play(`trip.${round}.${session}`, trips);
+    tell(`${name}: round ${round}, ${medianOf(trips.inside).toFixed(2)} ms`);
   }
-  const names = floorNames(name);
+  return toFigures(name, trips);
+}
+
+function toFigures(name: string, { inside, outside, bare }: Trips): Figure[] {
+  const names = namesOf(name);
+  const unit = "ms";
+  const floor = medianOf(bare.whole);
   return [
-    toFigure({ name, unit: "ms", samples: trips, floor: medianOf(bare.whole) }),
-    toFigure({ name: names.http, unit: "ms", samples: bare.http }),
-    toFigure({ name: names.commits, unit: "ms", samples: bare.commits }),
-    toFigure({ name: names.hop, unit: "ms", samples: bare.hop }),
+    toFigure({ name: names.inside, unit, samples: inside, floor }),
+    toFigure({ name: names.outside, unit, samples: outside, floor: floor + medianOf(bare.http) }),
+    toFigure({ name: names.http, unit, samples: bare.http }),
+    toFigure({ name: names.commits, unit, samples: bare.commits }),
+    toFigure({ name: names.hop, unit, samples: bare.hop }),
   ];
 }
 
