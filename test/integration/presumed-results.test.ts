@@ -203,6 +203,12 @@ it("of many who post the same at once one settles it, and the step is given once
   }
 });
 
+it("of a long body nothing is presumed, so that it goes to the database once", async () => {
+  const { result, count, given } = await post(await ask(), { text: "x".repeat(70_000) });
+  expect(result).toMatchObject({ receipts: [{ status: "accepted" }], resumed: true });
+  expect([count, given.length]).toEqual([2, 1]);
+});
+
 it("of a body with a call that waits for an approval, that call is not settled", async () => {
   const asked = await ask(2);
   await query("UPDATE tool_calls SET state = 'awaiting_approval' WHERE id = $1", [asked.calls[1]?.id]);

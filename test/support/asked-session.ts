@@ -42,6 +42,8 @@ export async function askFor(bare: BareEngine, principal: Principal, count = 1):
 export interface PostOptions {
   /** Told in place of the calls' own arguments. */
   args?: JsonObject | undefined;
+  /** Default a few words. */
+  text?: string;
   /** The workers that may keep a session. */
   preferred?: string[];
   /** Default: that of the bare engine. */
@@ -62,7 +64,7 @@ export interface Posted {
 export async function postAll(
   { engine: { queue, ...bare } }: BareEngine,
   { key, calls }: Pick<AskedSession, "key" | "calls">,
-  { args, preferred = [], pool = bare.pool }: PostOptions = {},
+  { args, text = "18 °C", preferred = [], pool = bare.pool }: PostOptions = {},
 ): Promise<Posted> {
   const posted: Omit<Posted, "result" | "count"> = { given: [], abandoned: [], placesLeft: 0 };
   const leave = () => void posted.placesLeft--;
@@ -89,7 +91,7 @@ export async function postAll(
       entries: calls.map((call) => ({
         kind: "tool_result",
         tool_req: { ...call, args: args ?? call.args },
-        ...{ result: "18 °C", truncated: false, output_artifact_path: null },
+        ...{ result: text, truncated: false, output_artifact_path: null },
       })),
     });
   const { result, count } = await countStatements(() => submit().catch(({ code }) => ({ code })));

@@ -1,5 +1,7 @@
 // What posted results let presume of their session: mostly they are all that it waits for.
+
 import type { PostedResult } from "../domain/tool-results.ts";
+import { countCharacters } from "../handover/count-characters.ts";
 import type { ToolCallRow } from "../postgres/tool-calls.ts";
 import type { SettledSession } from "./settle-calls.ts";
 
@@ -22,11 +24,15 @@ const UNKNOWN_TERMS = {
   decisionHash: null,
 } as const;
 
+/** Longest body with which something is presumed, in characters: a longer one is not sent to the database twice. */
+const MAX_CHARACTERS = 64 * 1024;
+
 /**
- * The calls that these entries are for, as open calls that nobody has changed. Null when one is not named by its id, or
- * two are the same.
+ * The calls that these entries are for, as open calls that nobody has changed. Null when they are long, one is not named
+ * by its id, or two are the same.
  */
 export function presumeCalls(entries: readonly PostedResult[]): ToolCallRow[] | null {
+  if (countCharacters(entries, MAX_CHARACTERS) > MAX_CHARACTERS) return null;
   const calls = entries.flatMap(({ tool_req: { id, tool_name: toolName, args } }): ToolCallRow[] => {
     // The database takes no NUL.
     if (id === null || id.includes("\u0000") || toolName.includes("\u0000")) return [];
