@@ -26,8 +26,7 @@ export interface AssignedChange {
  * Changes a session if it is as it was when it was read; see {@link updateUnchanged}.
  *
  * @param options.messageWaits whether a message waits: at such a boundary more happens than a claim, and the worker
- *   sees
- *   to that
+ *   sees to that
  * @returns null when nothing was written
  */
 export async function updateAndAssign(

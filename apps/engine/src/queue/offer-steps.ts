@@ -17,8 +17,7 @@ export interface DirectQueue extends StepQueue {
    * Finds workers with a free slot that can be given a step; null when none is known.
    *
    * @param options.isSparing for a place that may not be used: while this process' worker has no more than half of its
-   *   slots
-   *   left, there is none
+   *   slots left, there is none
    */
   reserve(options?: { isSparing: boolean }): Place | null;
 }
