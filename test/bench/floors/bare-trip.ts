@@ -1,7 +1,7 @@
-// The least that a way from a tool's result to the model's next request has to do by the design: the result is settled in
-// one commit, the step hops over the queue, and is claimed in another commit. One of each, once, as on the way itself: in a
-// loop of their own commits take half the time, with nothing else in the caches. A bare HTTP round trip is measured with
-// them, and is no part of the floor.
+// The least that a way from a tool's result to the model's next request has to do by the design: the result is settled
+// in one commit, the step hops over the queue, and is claimed in another commit. One of each, once, as on the way
+// itself: in a loop of their own commits take half the time, with nothing else in the caches. A bare HTTP round trip is
+// measured with them, and is no part of the floor.
 import type { Closers } from "../closers.ts";
 import { createSamples, type Samples } from "../samples.ts";
 import type { Stack } from "../stack.ts";

@@ -1,6 +1,6 @@
-// What a tool's result makes durable on its way to the model: the two transactions of the design, with the rows that each
-// must write and nothing else, one after the other in one Postgres connection. The tables are bare: their primary keys are
-// all the indexes they have. Each transaction goes in one message.
+// What a tool's result makes durable on its way to the model: the two transactions of the design, with the rows that
+// each must write and nothing else, one after the other in one Postgres connection. The tables are bare: their primary
+// keys are all the indexes they have. Each transaction goes in one message.
 import pg from "pg";
 import type { Closers } from "../closers.ts";
 import type { Stage } from "../stage.ts";

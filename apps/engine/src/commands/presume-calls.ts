@@ -1,13 +1,14 @@
 // What posted results let presume of their session: mostly they are all that it waits for.
 
+import { countCharacters } from "../domain/count-characters.ts";
 import type { PostedResult } from "../domain/tool-results.ts";
-import { countCharacters } from "../handover/count-characters.ts";
 import type { ToolCallRow } from "../postgres/tool-calls.ts";
+import { PRESUMED_STATUS } from "../postgres/update-presumed.ts";
 import type { SettledSession } from "./settle-calls.ts";
 
-/** A session that waits for results. */
+/** A session as it is presumed to be. */
 export const presumeSession = (id: string): SettledSession => ({
-  ...{ id, status: "awaiting_tool_results", pausedFrom: null, callDeadlineAt: null },
+  ...{ id, status: PRESUMED_STATUS, pausedFrom: null, callDeadlineAt: null },
 });
 
 /** What was agreed for a call has no part in its plain settlement. */

@@ -1,7 +1,8 @@
 // What a worker remembers of sessions whose steps it has written: the next step of one needs to be told only what is new.
+
+import { countCharacters } from "../domain/count-characters.ts";
 import type { StoredEvent } from "../domain/events.ts";
 import type { ClaimedSessionRow } from "../postgres/session-row.ts";
-import { countCharacters } from "./count-characters.ts";
 
 /** What a worker needs of a session beside its state. */
 export type SessionTerms = Pick<

@@ -1,5 +1,7 @@
 // What whoever makes a step due tells the worker that it gives it to: the session's row and the events that are new.
 // With what that worker remembers of the session, it needs no look at the database before it asks the model.
+
+import { countCharacters } from "../domain/count-characters.ts";
 import type { NewEvent, StoredEvent } from "../domain/events.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
 import {
@@ -9,7 +11,6 @@ import {
   toSessionRow,
 } from "../postgres/session-row.ts";
 import type { ClaimedRow } from "../postgres/update-session.ts";
-import { countCharacters } from "./count-characters.ts";
 import type { KnownSession } from "./known-sessions.ts";
 
 /** A session's row as it was written, and the events that were written with it and that a model sees. */

@@ -69,8 +69,8 @@ export const IS_OPEN = "state IN ('pending', 'awaiting_approval')";
 const IS_SETTLED = "state NOT IN ('pending', 'awaiting_approval', 'refused')";
 
 /**
- * The calls that {@link readToolCalls} gives, as JSON, each kind by its index. The session is `$1`, and two parameters from the given one on
- * name calls. Calls that were never offered to anybody are nobody's to answer.
+ * The calls that {@link readToolCalls} gives, as JSON, each kind by its index. The session is `$1`, and two parameters
+ * from the given one on name calls. Calls that were never offered to anybody are nobody's to answer.
  */
 export const toCallsQuery = (first: number) => `
   SELECT json_agg(${CALL_JSON} ORDER BY step, position) FROM (

@@ -10,6 +10,9 @@ import { IS_OPEN, type JsonCall, type SessionWithCalls, toCallsQuery, toToolCall
 import { type SessionUpdate, toWritten, type WrittenChange } from "./update-session.ts";
 import { toUpdateStatement, type UpdatedRow } from "./update-statement.ts";
 
+/** The status that is presumed. */
+export const PRESUMED_STATUS = "awaiting_tool_results" as const;
+
 /**
  * A session that waits for the results of these calls and for nothing else: no other call is open, no message waits, no
  * pause was asked for, and it has time. The calls are as the model made them, and their results are taken whole.
@@ -64,8 +67,6 @@ export async function updatePresumed(
 }
 
 const isWritten = (row: PresumedRow): row is PresumedRow & UpdatedRow => row.version !== null;
-
-const PRESUMED_STATUS = "awaiting_tool_results" as const;
 
 /**
  * What is seen is of one moment, calls and messages too. Only a row of just that version is locked: of a newer one, the
