@@ -186,6 +186,11 @@ describe("a run on the real service", () => {
     const events = await client.session(result.sessionId).events();
     expect(types).toEqual(events.map(({ type }) => type));
     expect(result.events).toEqual(events);
+    // One who comes when it is over is told the same.
+    let again = "";
+    for await (const item of client.session(result.sessionId).stream())
+      if (item.type === "delta") again += item.text;
+    expect(again).toBe(text);
   });
 });
 

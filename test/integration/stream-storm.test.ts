@@ -1,5 +1,6 @@
 // Whatever happens to its connections, its API processes and the wake-up channel: a stream has every event once and in
-// order, tells no state before the events that explain it, and ends when its session has.
+// order, the text of each step before its events, no state before the events that explain it, and ends when its session
+// has.
 import { expect, it } from "vitest";
 import type { ModelScript } from "../support/fake-model-server.ts";
 import { chooseSeed, seeded } from "../support/seeded.ts";
@@ -28,10 +29,14 @@ const script: ModelScript = ({ body }) => {
 function checkFrames(frames: readonly Frame[], fromIndex: number): number {
   let cursor = fromIndex;
   let last: Frame["data"];
-  for (const { id, event, data } of frames) {
+  let told = 0;
+  for (const [place, { id, event, data }] of frames.entries()) {
     if (id !== null) {
       expect(Number(id)).toBe(cursor++);
       last = data;
+      if (data.data.kind !== "policy_event") continue;
+      expect(textOf(frames.slice(told, place))).toBe(SAID);
+      told = place;
     } else if (event === "state") {
       expect(data).toMatchObject({ next_index: cursor, has_more: false });
       if (data.status === "completed")

@@ -2,7 +2,8 @@
 //
 // The races that it must stand, each with its test here or in test/unit/running-texts.test.ts:
 // - A change between the read and the wait: the wait is subscribed before the read, as a poll's is.
-// - A step that begins while the note of a watcher travels: it has no deltas, and its events come as always.
+// - A step that begins while the note of a watcher travels, or that ended before somebody read: its text comes when it has
+//   ended, before its events.
 // - A watcher that comes in the middle of a request, at the same API process or another: it gets all of the text.
 // - Notes that come twice, late, or not at all: offsets tell, and what is missing is asked for.
 // - A worker that lost its claim and still talks: its claim's number is lower than the new one's.
@@ -131,6 +132,42 @@ describe.each(backends)("the stream of a session on %s", (backend) => {
       expect(textOf(stream.frames)).toBe("One two three four");
     }
   });
+
+  it.each([true, false])(
+    "tells the text of steps that ended before (stream: %s), from any place",
+    async (stream) => {
+      script = ({ body }) => {
+        const turn = body.messages.filter(({ role }) => role === "assistant").length + 1;
+        const call = { name: "get_weather", arguments: { city: "Rome" } };
+        return { text: turn === 2 ? "" : `Turn ${turn}.`, ...(turn < 3 ? { toolCalls: [call] } : {}) };
+      };
+      const id = await create({ agent: { name: "x", tools: [weatherTool] }, stream });
+      for (let turn = 0; turn < 2; turn++) {
+        await wire.until(id, "awaiting_tool_results");
+        await wire.post(
+          `/sessions/${id}/tool_results`,
+          resultFor((await wire.pending(id))[0] as PendingCall, 18),
+        );
+      }
+      await wire.until(id, "completed");
+      const { new_events: events } = (await wire.get(`/sessions/${id}/changes`)).body;
+      const places = events.flatMap(({ data }: Frame["data"], index: number) =>
+        data.kind === "policy_event" ? [index] : [],
+      );
+      for (let from = 0; from < events.length; from++) {
+        const reader = await open(id, { query: `?from_index=${from}` });
+        await reader.ended();
+        const told = reader.frames.flatMap(({ event, data }, place) =>
+          event === "delta" ? [{ ...data, index: Number(reader.frames[place + 1]?.id) }] : [],
+        );
+        const all = [
+          { type: "delta", step: 1, offset: 0, text: "Turn 1.", index: places[0] },
+          { type: "delta", step: 3, offset: 0, text: "Turn 3.", index: places[2] },
+        ];
+        expect(told, `from ${from}`).toEqual(all.filter(({ index }) => index >= from));
+      }
+    },
+  );
 
   it("begins anew when a request is made again, and takes nothing of a request that broke off", async () => {
     script = (_request, index) => {

@@ -109,7 +109,7 @@ function follow(read: (cursor: number) => Promise<ChangesRow>) {
   const response = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
   const sessionId = crypto.randomUUID();
   const following = followSession({
-    ...{ stream, waiters, sessionId, fromIndex: 4, read },
+    ...{ stream, waiters, sessionId, fromIndex: 4, read, countSteps: async () => 0 },
     ...{ texts, timeLeftMs: () => Number.POSITIVE_INFINITY, response },
   });
   return {
@@ -165,12 +165,13 @@ it("a client that is slow has text wait for it where it is once for all, and get
   await end();
 });
 
-it("text that is told while its step's events are on their way is dropped", async () => {
+it("text that is told while its step's events are on their way comes once, and before them", async () => {
+  const SAID = '{"n":4,"type":"AgentEvent","data":{"kind":"policy_event","content":"Early. Late."}}';
   const gate = createGate();
   const pages = [
     toRow(),
     toRow(),
-    toRow({ steps: 1, nextIndex: 6, events: '{"n":4}', eventCount: 1 }),
+    toRow({ steps: 1, nextIndex: 6, events: SAID, eventCount: 1 }),
     toRow({ steps: 1, nextIndex: 6, events: '{"n":5}', eventCount: 1 }),
   ];
   let reads = 0;
@@ -190,7 +191,15 @@ it("text that is told while its step's events are on their way is dropped", asyn
   const kinds = taken()
     .split("\n\n")
     .map((frame) => /"n":\d|"text":"[^"]*"|"steps":\d/.exec(frame)?.[0] ?? "");
-  expect(kinds).toEqual(['"steps":0', '"text":"Early. "', '"n":4', '"n":5', '"steps":1', ""]);
+  expect(kinds).toEqual([
+    '"steps":0',
+    '"text":"Early. "',
+    '"text":"Late."',
+    '"n":4',
+    '"n":5',
+    '"steps":1',
+    "",
+  ]);
   await end();
 });
 

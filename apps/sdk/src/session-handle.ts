@@ -201,9 +201,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
   }
 
   /**
-   * Waits in the same way, and gives every event and the model's text as they come. The session's events come from the
-   * turn's beginning; text of a request that is under way, too. Where the server, or a proxy, does not stream, events come
-   * by polls, and text does not.
+   * Waits in the same way, and gives every event and the model's text as they come. Both come from the turn's
+   * beginning. Where the server, or a proxy, does not stream, events come by polls, and text does not.
    *
    * @example
    * const stream = session.stream();

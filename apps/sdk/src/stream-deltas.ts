@@ -1,6 +1,6 @@
 // Text of the running model request, as a stream tells it. Pure.
 
-/** A piece of the text that the model is writing. It is shown, and never stored. */
+/** A piece of the text that the model is writing. All of it comes before the events of its step, which have it too. */
 export interface StreamDelta {
   type: "delta";
   /** The step that the text belongs to. */

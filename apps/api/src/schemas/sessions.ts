@@ -135,7 +135,8 @@ export const StreamDelta = Type.Object(
   },
   {
     $id: "StreamDelta",
-    description: "A piece of the text of the model request that runs. It is not stored, and may be missed.",
+    description:
+      "A piece of the text that the model says in a step. All of it comes before the step's events, which have it too.",
   },
 );
 

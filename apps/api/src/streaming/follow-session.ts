@@ -3,17 +3,18 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { TandemError } from "@tandem/engine/domain/errors";
+import type { PolicyData } from "@tandem/engine/domain/events";
 import { isTerminal } from "@tandem/engine/domain/session-state";
 import { isDatabaseUnavailable } from "@tandem/engine/postgres/pool";
 import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import type { StreamEnd } from "@tandem/engine/telemetry/metrics";
-import { toCut } from "@tandem/engine/wake/stream-notes";
 import { toStateFields } from "../schemas/sessions.ts";
 import { waitForNews } from "../waiting/wait-for-news.ts";
 import type { Waiters } from "../waiting/waiters.ts";
 import type { EventStream } from "./event-stream.ts";
 import { splitList, toEventFrame, toNamedFrame } from "./frames.ts";
 import type { RunningTexts } from "./running-texts.ts";
+import { sendText, type TextSender } from "./send-text.ts";
 
 /** Whom it serves, and with what. */
 export interface FollowOptions {
@@ -23,6 +24,8 @@ export interface FollowOptions {
   fromIndex: number;
   /** Reads the next few events from a cursor on. */
   read: (cursor: number) => Promise<ChangesRow>;
+  /** How many of the session's steps have said what they have to say before an index. */
+  countSteps: (index: number) => Promise<number>;
   texts: RunningTexts;
   /** How long the client's credential lasts, in milliseconds. */
   timeLeftMs: () => number;
@@ -38,20 +41,25 @@ const LONGEST_WAIT_MS = 2 ** 31 - 1;
 /** How far a client has come. */
 interface Place {
   cursor: number;
+  /** So many steps said something before the cursor. */
+  steps: number;
   /** True when there are events past the cursor. */
   isBehind: boolean;
 }
 
 /**
- * Sends until the session has ended, or the stream has. Text is only sent of the step that comes after the events that were
- * sent: what is told too early waits, and what comes too late is dropped.
+ * Sends until the session has ended, or the stream has. The text of a step comes before its events, all of it: while it is
+ * told, if it is told of the step that comes after the events that were sent, and the rest when the step has ended.
  *
  * @throws {TandemError} `session_not_found` when the session was deleted meanwhile
  */
 export async function followSession(options: FollowOptions): Promise<StreamEnd> {
-  const text = sendText(options);
-  let place: Place = { cursor: options.fromIndex, isBehind: true };
+  const { stream, texts, sessionId, fromIndex: cursor } = options;
+  const text = sendText(stream, texts, sessionId);
   try {
+    const steps = cursor === 0 ? 0 : await patiently(stream, () => options.countSteps(cursor));
+    if (steps === "gone") return "gone";
+    let place: Place = { cursor, steps, isBehind: true };
     for (;;) {
       const next = await sendNext(options, text, place);
       if (typeof next === "string") return next;
@@ -65,8 +73,8 @@ export async function followSession(options: FollowOptions): Promise<StreamEnd> 
 /** What comes next. A function of its own, so that events which were sent are not kept while the stream waits for more. */
 async function sendNext(
   options: FollowOptions,
-  text: ReturnType<typeof sendText>,
-  { cursor, isBehind }: Place,
+  text: TextSender,
+  { cursor, steps, isBehind }: Place,
 ): Promise<Place | StreamEnd> {
   const { stream, waiters } = options;
   const row = await patiently(stream, () => (isBehind ? options.read(cursor) : waitOn(options, cursor)));
@@ -74,15 +82,16 @@ async function sendNext(
   if (row === "gone") return "gone";
   // What is told of a step while its events are on their way would come behind them.
   text.hold();
-  await sendEvents(stream, row, cursor);
+  const nextSteps = await sendEvents(options, text, { row, cursor, steps });
   if (stream.isOver) return "gone";
   const nextCursor = cursor + row.eventCount;
   // Events that are gone, as of an ephemeral session, will not come however often they are asked for.
-  if (row.eventCount > 0 && nextCursor < row.nextIndex) return { cursor: nextCursor, isBehind: true };
+  if (row.eventCount > 0 && nextCursor < row.nextIndex)
+    return { cursor: nextCursor, steps: nextSteps, isBehind: true };
   stream.write(toNamedFrame("state", `{${toStateFields(row, cursor)}}`));
   if (isTerminal(row.status)) return "finished";
   text.knowSteps(row.steps);
-  return { cursor: nextCursor, isBehind: false };
+  return { cursor: nextCursor, steps: row.steps, isBehind: false };
 }
 
 function waitOn({ waiters, sessionId, read, response, timeLeftMs }: FollowOptions, cursor: number) {
@@ -90,15 +99,34 @@ function waitOn({ waiters, sessionId, read, response, timeLeftMs }: FollowOption
   return waitForNews({ waiters, sessionId, cursor, timeoutMs, read: () => read(cursor), response });
 }
 
-/** Events, one by one as there is room: no more of them are held than were read at once. */
-async function sendEvents(stream: EventStream, { events }: ChangesRow, cursor: number): Promise<void> {
+/**
+ * Events, one by one as there is room: no more of them are held than were read at once. Gives how many steps have said
+ * something by then.
+ */
+async function sendEvents(
+  { stream }: FollowOptions,
+  text: TextSender,
+  { row, cursor, steps }: { row: ChangesRow; cursor: number; steps: number },
+): Promise<number> {
   let index = cursor;
-  for (const json of splitList(events ?? "")) {
+  let step = steps;
+  for (const json of splitList(row.events ?? "")) {
+    const said = toSaid(json);
+    if (said !== null) await text.complete(++step, said);
     await stream.room();
-    if (stream.isOver) return;
+    if (stream.isOver) break;
     stream.write(toEventFrame(index++, json));
   }
   await stream.room();
+  return step;
+}
+
+/** What the model said in the step that the event is of; null when it is another kind of event. */
+function toSaid(json: string): string | null {
+  // Most events are not looked into. What has the words may still be another: a user's text, as one.
+  if (!json.includes('"policy_event"')) return null;
+  const { type, data } = JSON.parse(json) as { type: string; data: Partial<PolicyData> & { kind?: string } };
+  return type === "AgentEvent" && data.kind === "policy_event" ? (data.content ?? "") : null;
 }
 
 /** Tries again while the database is away: a client that asked anew would be refused. */
@@ -114,48 +142,4 @@ async function patiently<T>(stream: EventStream, attempt: () => Promise<T>): Pro
     }
   }
   return "gone";
-}
-
-/** Most UTF-16 units of text in one frame. */
-const MAX_UNITS = 64 * 1024;
-
-/** Sends the running request's text whenever there is more of it and room for it. */
-function sendText({ stream, texts, sessionId }: FollowOptions) {
-  let knownSteps: number | null = null;
-  let sent = { fence: 0, units: 0 };
-  let isWaiting = false;
-
-  const send = () => {
-    const { running } = follower;
-    if (isWaiting || knownSteps === null || running?.step !== knownSteps + 1) return;
-    const { step, fence, text } = running;
-    if (sent.fence !== fence) sent = { fence, units: 0 };
-    while (sent.units < text.length && stream.hasRoom && !stream.isOver) {
-      const end = toCut(text, sent.units + MAX_UNITS);
-      const delta = { type: "delta", step, offset: sent.units, text: text.slice(sent.units, end) };
-      stream.write(toNamedFrame("delta", JSON.stringify(delta)));
-      sent.units = end;
-    }
-    if (sent.units < text.length && !stream.isOver) void sendWithRoom();
-  };
-  const sendWithRoom = async () => {
-    isWaiting = true;
-    await stream.room();
-    isWaiting = false;
-    if (!stream.isOver) send();
-  };
-  const follower = texts.follow(sessionId, send);
-  return {
-    /** Sends nothing until it is known which steps were sent. */
-    hold(): void {
-      knownSteps = null;
-    },
-    /** All events of so many steps were sent. */
-    knowSteps(steps: number): void {
-      knownSteps = steps;
-      follower.settle(steps);
-      send();
-    },
-    stop: () => follower.stop(),
-  };
 }

@@ -48,13 +48,16 @@ export async function tail(id: string, options: TailOptions): Promise<ExitCode> 
   return exitCodes.ok;
 }
 
-/** Reads turns with the model's text. They come from their first event, so that what is before the cursor is passed over. */
+/**
+ * Reads turns with the model's text. They come from their first event, so that what is before the cursor is passed over:
+ * events, and text, which comes before the events of its step.
+ */
 function createTextReader(session: SessionHandle, show: Show) {
   let index = 0;
   return {
     readTurn: async (cursor: number): Promise<number> => {
       for await (const item of session.stream({ onPermissionRequest: "elsewhere" })) {
-        if (item.type === "delta" || index >= cursor) show.item(item);
+        if (index >= cursor) show.item(item);
         if (item.type !== "delta") index += 1;
       }
       return Math.max(cursor, index);

@@ -1173,7 +1173,7 @@ export type StreamState = {
 };
 
 /**
- * A piece of the text of the model request that runs. It is not stored, and may be missed.
+ * A piece of the text that the model says in a step. All of it comes before the step's events, which have it too.
  */
 export type StreamDelta = {
     type: 'delta';

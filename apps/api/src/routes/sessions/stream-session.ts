@@ -3,6 +3,7 @@ import { isTerminal } from "@tandem/engine/domain/session-state";
 import { timeLeftMs } from "@tandem/engine/domain/session-tokens";
 import type { ChangesRow } from "@tandem/engine/postgres/read-changes";
 import { createChangesReader } from "@tandem/engine/queries/changes-reader";
+import { countStepsBefore } from "@tandem/engine/queries/count-steps-before";
 import type { FastifyRequest } from "fastify";
 import { type ApiContext, type App, principalOf } from "../../context.ts";
 import { errorsOfReading, noContent } from "../../schemas/errors.ts";
@@ -46,7 +47,8 @@ export function streamSessionRoute(app: App, context: ApiContext): void {
       summary: "Follow a session",
       description:
         "Server-sent events. Events of the session have no name, and their index as the id; `state` follows when all of " +
-        "them were sent; `delta` is text of the running model request, which is not stored. A comment comes every 15 s. " +
+        "them were sent; `delta` is the text of a step, which comes before the step's events: while the model makes it, for " +
+        "a session with `stream` or a step that begins while somebody reads, else when the step has ended. A comment comes every 15 s. " +
         "The stream ends when the session has. 204 when it has ended and there is nothing from `from_index` on.",
       params: SessionParams,
       querystring: Query,
@@ -75,7 +77,8 @@ export function streamSessionRoute(app: App, context: ApiContext): void {
       reply.headers({ "cache-control": "no-store", "x-accel-buffering": "no" });
       if (request.method === "HEAD") return reply.send("");
       const client = { response: reply.raw, timeLeftMs: () => timeLeftMs(principalOf(request)) };
-      const from = { sessionId, fromIndex, read: startWith(first, read) };
+      const countSteps = (index: number) => countStepsBefore(engine, sessionId, index);
+      const from = { sessionId, fromIndex, read: startWith(first, read), countSteps };
       const body = streams.open(request, (stream, texts) =>
         followSession({ ...client, ...from, stream, texts, waiters }),
       );

@@ -1,0 +1,22 @@
+// How far a history had come at an index.
+import type { Queryable } from "./pool.ts";
+
+/**
+ * The number of the last step whose reply of the model stands before an index of a session's history; 0 when there is none.
+ *
+ * A reply is followed at once by the number of its step (`MetricsUpdateEvent`), so that only the event right before the
+ * index may be a reply without one.
+ */
+export async function countStepsBefore(db: Queryable, sessionId: string, index: number): Promise<number> {
+  const { rows } = await db.query<{ steps: number }>({
+    name: "count-steps-before",
+    text: `SELECT coalesce((SELECT (data -> 'metrics' ->> 'steps')::int FROM events
+                             WHERE session_id = $1 AND index < $2 AND type = 'MetricsUpdateEvent'
+                             ORDER BY index DESC LIMIT 1), 0)
+                + (SELECT count(*)::int FROM events
+                    WHERE session_id = $1 AND index = $2 - 1 AND type = 'AgentEvent'
+                      AND data ->> 'kind' = 'policy_event') AS steps`,
+    values: [sessionId, index],
+  });
+  return rows[0]?.steps ?? 0;
+}
