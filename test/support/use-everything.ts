@@ -65,6 +65,7 @@ async function useSessions(use: Use): Promise<void> {
   await poll;
   const ended = await until(id, "completed");
   await ask("GET", `/sessions/${id}/stream`);
+  await ask("GET", `/sessions/${id}/stream?from_index=1`);
   await ask("GET", `/sessions/${id}/stream?from_index=${ended.next_index}`);
   await ask("POST", `/sessions/${id}/messages`, { body: { message: "Again?" } });
   await until(id, "awaiting_tool_results", "completed");

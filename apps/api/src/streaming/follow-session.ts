@@ -41,8 +41,8 @@ const LONGEST_WAIT_MS = 2 ** 31 - 1;
 /** How far a client has come. */
 interface Place {
   cursor: number;
-  /** So many steps said something before the cursor. */
-  steps: number;
+  /** So many steps said something before the cursor; null where nobody has looked. */
+  steps: number | null;
   /** True when there are events past the cursor. */
   isBehind: boolean;
 }
@@ -57,9 +57,7 @@ export async function followSession(options: FollowOptions): Promise<StreamEnd> 
   const { stream, texts, sessionId, fromIndex: cursor } = options;
   const text = sendText(stream, texts, sessionId);
   try {
-    const steps = cursor === 0 ? 0 : await patiently(stream, () => options.countSteps(cursor));
-    if (steps === "gone") return "gone";
-    let place: Place = { cursor, steps, isBehind: true };
+    let place: Place = { cursor, steps: cursor === 0 ? 0 : null, isBehind: true };
     for (;;) {
       const next = await sendNext(options, text, place);
       if (typeof next === "string") return next;
@@ -101,18 +99,23 @@ function waitOn({ waiters, sessionId, read, response, timeLeftMs }: FollowOption
 
 /**
  * Events, one by one as there is room: no more of them are held than were read at once. Gives how many steps have said
- * something by then.
+ * something by then, if it is known.
  */
 async function sendEvents(
-  { stream }: FollowOptions,
+  { stream, countSteps }: FollowOptions,
   text: TextSender,
-  { row, cursor, steps }: { row: ChangesRow; cursor: number; steps: number },
-): Promise<number> {
+  { row, cursor, steps }: { row: ChangesRow } & Omit<Place, "isBehind">,
+): Promise<number | null> {
   let index = cursor;
   let step = steps;
   for (const json of splitList(row.events ?? "")) {
     const said = toSaid(json);
-    if (said !== null) await text.complete(++step, said);
+    if (said !== null) {
+      const before = step ?? (await patiently(stream, () => countSteps(index)));
+      if (before === "gone") break;
+      step = before + 1;
+      await text.complete(step, said);
+    }
     await stream.room();
     if (stream.isOver) break;
     stream.write(toEventFrame(index++, json));
