@@ -12,10 +12,7 @@ export async function countStepsBefore(db: Queryable, sessionId: string, index: 
     name: "count-steps-before",
     text: `SELECT coalesce((SELECT (data -> 'metrics' ->> 'steps')::int FROM events
                              WHERE session_id = $1 AND index < $2 AND type = 'MetricsUpdateEvent'
-                             ORDER BY index DESC LIMIT 1), 0)
-                + (SELECT count(*)::int FROM events
-                    WHERE session_id = $1 AND index = $2 - 1 AND type = 'AgentEvent'
-                      AND data ->> 'kind' = 'policy_event') AS steps`,
+                             ORDER BY index DESC LIMIT 1), 0) AS steps`,
     values: [sessionId, index],
   });
   return rows[0]?.steps ?? 0;
