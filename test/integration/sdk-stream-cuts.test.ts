@@ -36,7 +36,7 @@ it.each(backends)("text once, on %s", async (backend) => {
   let cuts = 0;
   const breaking = (async () => {
     while (!isOver) {
-      await delay(chance.integer(10, 250));
+      await delay(FAULTS ? chance.integer(150, 1200) : chance.integer(10, 250));
       await proxy.cut();
       cuts++;
       await proxy.mend();

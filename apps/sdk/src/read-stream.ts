@@ -56,8 +56,9 @@ export async function* readStream(options: StreamOptions): AsyncGenerator<News |
     let failure: unknown = null;
     try {
       for await (const item of readConnection(options, connection)) {
-        const news = "type" in item ? deltas.take(item) : item;
-        if (news) yield news;
+        const delta = "type" in item ? deltas.take(item) : toRest(deltas, item);
+        if (delta) yield delta;
+        if (!("type" in item)) yield item;
       }
     } catch (error) {
       options.signal.throwIfAborted();
@@ -82,6 +83,13 @@ export async function* readStream(options: StreamOptions): AsyncGenerator<News |
     await pause(retryDelayMs(failures, failure), options.signal);
   }
   return yield* readChanges({ ...options, fromIndex: cursor });
+}
+
+/** What a step's reply has that was not told of it. */
+function toRest(deltas: DeltaFilter, { events }: News): StreamDelta | null {
+  const [event] = events;
+  if (event?.type !== "AgentEvent" || event.data.kind !== "policy_event") return null;
+  return deltas.complete(event.data.content ?? "");
 }
 
 async function* readConnection(

@@ -10,44 +10,49 @@ export interface StreamDelta {
   text: string;
 }
 
-/** Keeps a reader from getting text twice: after a reconnect the server tells all of it again. */
+/**
+ * Keeps a reader from getting text twice: after a reconnect the server tells all of it again. What a reader gets goes on
+ * where the text before it ended, or begins anew.
+ */
 export class DeltaFilter {
   #step = -1;
-  /** Where the known text begins, and what it is. Text in between may be missing: slow readers are not waited for. */
-  #start = 0;
+  /** What the reader has of the step's text. */
   #text = "";
-  #isReconnected = false;
+  /** What was told again since a reconnect, all of which the reader has; null when there was none. */
+  #again: string | null = null;
 
   /** To be called when a new connection begins. */
   reconnect(): void {
-    this.#isReconnected = true;
+    this.#again = "";
   }
 
   /** What is new in a delta; null when nothing is. */
   take(delta: StreamDelta): StreamDelta | null {
-    const end = this.#start + this.#text.length;
-    const isKnown =
-      this.#isReconnected && delta.step === this.#step && delta.offset < end && this.#agrees(delta);
-    if (!isKnown) {
-      this.#isReconnected = false;
-      const isNext = delta.step === this.#step && delta.offset === end;
-      if (!isNext) this.#start = delta.offset;
-      this.#text = (isNext ? this.#text : "") + delta.text;
+    if (this.#again === null || delta.step !== this.#step) {
+      this.#again = null;
+      const goesOn = delta.step === this.#step && delta.offset === this.#text.length;
+      this.#text = (goesOn ? this.#text : "") + delta.text;
       this.#step = delta.step;
       return delta;
     }
-    const text = delta.text.slice(end - delta.offset);
-    if (text === "") return null;
-    this.#isReconnected = false;
-    this.#text += text;
-    return { ...delta, offset: end, text };
+    this.#again = this.#again.slice(0, delta.offset) + delta.text;
+    // As much of a request that is made again may say the same: the step's end tells whether it said less.
+    if (this.#text.startsWith(this.#again)) return null;
+    return this.#become(this.#again);
   }
 
-  /** Whether the text is the known one where both have some: a retried request may write another. */
-  #agrees({ offset, text }: StreamDelta): boolean {
-    const from = Math.max(offset, this.#start);
-    const length = Math.min(offset + text.length, this.#start + this.#text.length) - from;
-    const known = this.#text.slice(from - this.#start, from - this.#start + length);
-    return length <= 0 || text.slice(from - offset, from - offset + length) === known;
+  /** What is left to tell of a step whose reply has come; null when nothing is. */
+  complete(said: string): StreamDelta | null {
+    const rest = this.#text === said || this.#step < 0 ? null : this.#become(said);
+    this.#step = -1;
+    this.#text = "";
+    return rest;
+  }
+
+  #become(text: string): StreamDelta {
+    const offset = text.startsWith(this.#text) ? this.#text.length : 0;
+    this.#again = null;
+    this.#text = text;
+    return { type: "delta", step: this.#step, offset, text: text.slice(offset) };
   }
 }

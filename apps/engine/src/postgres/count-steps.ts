@@ -2,10 +2,9 @@
 import type { Queryable } from "./pool.ts";
 
 /**
- * The number of the last step whose reply of the model stands before an index of a session's history; 0 when there is none.
- *
- * A reply is followed at once by the number of its step (`MetricsUpdateEvent`), so that only the event right before the
- * index may be a reply without one.
+ * The number of the last step before an index of a session's history at which a reply of the model stands; 0 when there is
+ * none. Each reply is followed at once by the number of its step, which is all that is unpacked: Postgres refuses to look
+ * into JSON of users that has a NUL or half of a surrogate pair anywhere.
  */
 export async function countStepsBefore(db: Queryable, sessionId: string, index: number): Promise<number> {
   const { rows } = await db.query<{ steps: number }>({
