@@ -195,7 +195,7 @@ describe("a run on the real service", () => {
 });
 
 describe("where nothing streams", () => {
-  it("a stream gives the same events by polls", async () => {
+  it("a stream gives the same events by polls, and the text with them", async () => {
     const stack = await startStack({ script });
     onTestFinished(() => stack.close());
     const withoutStreams: typeof fetch = async (input, init) =>
@@ -203,9 +203,13 @@ describe("where nothing streams", () => {
     const client = new TandemClient({ baseUrl: stack.baseUrl, apiKey, fetch: withoutStreams });
     const stream = client.streamSession({ agent, messages: "look look", tools: [look], timeoutMs: 20_000 });
     const types: string[] = [];
-    for await (const item of stream) types.push(item.type);
+    let text = "";
+    for await (const item of stream) {
+      if (item.type === "delta") text += item.text;
+      else types.push(item.type);
+    }
     const { sessionId, answer } = await stream.result;
-    expect(answer).toBe("seen 0 | seen 1");
+    expect([text, answer]).toEqual(Array(2).fill("seen 0 | seen 1"));
     expect(types).toEqual((await client.session(sessionId).events()).map(({ type }) => type));
   });
 });

@@ -6,7 +6,7 @@ import type { SessionChanges, SessionEvent } from "./generated/types.gen.ts";
 import type { Operation } from "./operations.ts";
 import { type News, type ReadOptions, readChanges, tryToReadEnd } from "./read-changes.ts";
 import { retryDelayMs } from "./retry.ts";
-import { DeltaFilter, type StreamDelta } from "./stream-deltas.ts";
+import type { StepTexts, StreamDelta } from "./stream-deltas.ts";
 
 /** Two heartbeats of the server, and some: a line that is silent for so long is dead, or a proxy holds everything back. */
 const longestSilenceMs = 32_000;
@@ -19,6 +19,8 @@ const goodConnectionMs = 5_000;
 export interface StreamOptions extends ReadOptions {
   /** Opens a reply that is read piece by piece. */
   openReply: (operation: Operation) => Promise<Response>;
+  /** What is known of the session's text. */
+  texts: StepTexts;
   /** Default: two heartbeats. */
   silenceMs?: number;
 }
@@ -32,7 +34,7 @@ interface Connection {
   cursor: number;
   /** True when anything came over it, be it a heartbeat. */
   isAlive: boolean;
-  /** True when it brought events. */
+  /** True when it brought events, or text. */
   isUseful: boolean;
 }
 
@@ -43,7 +45,6 @@ interface Connection {
  * @throws {TandemError} when the server refuses, or stays out of reach
  */
 export async function* readStream(options: StreamOptions): AsyncGenerator<News | StreamDelta, never> {
-  const deltas = new DeltaFilter();
   let cursor = options.fromIndex;
   for (let failures = 0; failures < maxFailures; ) {
     const startedAt = performance.now();
@@ -55,11 +56,7 @@ export async function* readStream(options: StreamOptions): AsyncGenerator<News |
     };
     let failure: unknown = null;
     try {
-      for await (const item of readConnection(options, connection)) {
-        const delta = "type" in item ? deltas.take(item) : toRest(deltas, item);
-        if (delta) yield delta;
-        if (!("type" in item)) yield item;
-      }
+      yield* readConnection(options, connection);
     } catch (error) {
       options.signal.throwIfAborted();
       if (error instanceof NoStream) break;
@@ -70,7 +67,6 @@ export async function* readStream(options: StreamOptions): AsyncGenerator<News |
       connection.scope.abort();
       connection.scope.release();
     }
-    deltas.reconnect();
     const isGood = connection.isUseful || performance.now() - startedAt > goodConnectionMs;
     failures = isGood ? 0 : failures + 1;
     if (isGood) continue;
@@ -83,13 +79,6 @@ export async function* readStream(options: StreamOptions): AsyncGenerator<News |
     await pause(retryDelayMs(failures, failure), options.signal);
   }
   return yield* readChanges({ ...options, fromIndex: cursor });
-}
-
-/** What a step's reply has that was not told of it. */
-function toRest(deltas: DeltaFilter, { events }: News): StreamDelta | null {
-  const [event] = events;
-  if (event?.type !== "AgentEvent" || event.data.kind !== "policy_event") return null;
-  return deltas.complete(event.data.content ?? "");
 }
 
 async function* readConnection(
@@ -106,7 +95,7 @@ async function* readConnection(
     for await (const frame of readFrames(response.body, scope.signal)) {
       connection.isAlive = true;
       watch.stop();
-      const item = frame && toItem(frame, connection);
+      const item = frame && toItem(frame, connection, options.texts);
       if (item) yield item;
       watch.touch();
     }
@@ -125,7 +114,7 @@ async function open(
     url: "/api/v2/sessions/{id}/stream",
     path: { id: sessionId },
     query: { from_index: cursor },
-    headers: { accept: "text/event-stream", ...(cursor > 0 ? { "last-event-id": String(cursor - 1) } : {}) },
+    headers: { accept: "text/event-stream" },
     signal: scope.signal,
   });
 }
@@ -142,11 +131,11 @@ function toFailure(error: unknown, options: StreamOptions, { scope, isAlive }: C
 
 function toConnectionError(error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error;
-  return new ConnectionError("The stream of the session broke off", { cause: error });
+  return new ConnectionError("The stream broke off", { cause: error });
 }
 
 function watchSilence(scope: AbortScope, silenceMs: number) {
-  const end = () => scope.abort(new ConnectionError(`The stream was silent for ${silenceMs} ms`));
+  const end = () => scope.abort(new ConnectionError("The stream was silent for too long"));
   let timer = setTimeout(end, silenceMs);
   return {
     touch: () => {
@@ -157,9 +146,13 @@ function watchSilence(scope: AbortScope, silenceMs: number) {
   };
 }
 
-function toItem(frame: EventFrame, connection: Connection): News | StreamDelta | null {
+function toItem(frame: EventFrame, connection: Connection, texts: StepTexts): News | StreamDelta | null {
   const data: unknown = JSON.parse(frame.data);
-  if (frame.event === "delta") return data as StreamDelta;
+  if (frame.event === "delta") {
+    const delta = texts.take(data as StreamDelta);
+    connection.isUseful ||= delta !== null;
+    return delta;
+  }
   if (frame.event === "state") return toState(data as SessionChanges, connection);
   return frame.event === "message" ? toNews(Number(frame.id), data as SessionEvent, connection) : null;
 }
@@ -167,8 +160,7 @@ function toItem(frame: EventFrame, connection: Connection): News | StreamDelta |
 /** An event that is known is left out; one that leaves a gap makes the reader connect again. */
 function toNews(index: number, event: SessionEvent, connection: Connection): News | null {
   if (index < connection.cursor) return null;
-  if (index !== connection.cursor)
-    throw new ConnectionError(`Event ${connection.cursor} of the session is missing`);
+  if (index !== connection.cursor) throw new ConnectionError("An event of the stream is missing");
   connection.cursor += 1;
   connection.isUseful = true;
   return { events: [event], nextIndex: connection.cursor, state: null };
@@ -176,7 +168,6 @@ function toNews(index: number, event: SessionEvent, connection: Connection): New
 
 /** The state counts when it is that of the events read. */
 function toState(state: SessionChanges, connection: Connection): News | null {
-  const { has_more = false, next_index = connection.cursor } = state;
-  if (has_more || next_index !== connection.cursor) return null;
+  if (state.has_more || state.next_index !== connection.cursor) return null;
   return { events: [], nextIndex: connection.cursor, state: { ...state, new_events: [] } };
 }

@@ -201,8 +201,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
   }
 
   /**
-   * Waits in the same way, and gives every event and the model's text as they come. Both come from the turn's
-   * beginning. Where the server, or a proxy, does not stream, events come by polls, and text does not.
+   * Waits in the same way, and gives every event and the model's text as they come, from the turn's beginning. Where the
+   * server, or a proxy, does not stream, events come by polls, and the text of a step at once.
    *
    * @example
    * const stream = session.stream();

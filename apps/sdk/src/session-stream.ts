@@ -59,7 +59,7 @@ export class SessionStream<Answer> implements AsyncIterable<StreamItem> {
 
   /** @throws what ends the wait; a second loop throws a {@link TandemError} */
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamItem, void> {
-    if (this.#isLooped) throw new TandemError("A session's stream can be looped over once");
+    if (this.#isLooped) throw new TandemError("A stream can be looped over once");
     this.#isLooped = true;
     try {
       while (true) {
@@ -72,7 +72,7 @@ export class SessionStream<Answer> implements AsyncIterable<StreamItem> {
       await this.result;
     } finally {
       this.#items.length = 0;
-      this.#scope.abort(new TandemError("The loop over the session's stream was left before its end"));
+      this.#scope.abort(new TandemError("The loop over the stream was left before its end"));
       await this.result.catch(() => {});
     }
   }

@@ -12,7 +12,7 @@ import { readStream } from "./read-stream.ts";
 import { RunEnvironment } from "./run-environment.ts";
 import { isGood, isSettled, type SessionResult, toResult } from "./session-result.ts";
 import type { SessionSource } from "./session-source.ts";
-import type { StreamDelta } from "./stream-deltas.ts";
+import { StepTexts, type StreamDelta } from "./stream-deltas.ts";
 import { toTools } from "./tool-definitions.ts";
 import type { WaitOptions } from "./wait-options.ts";
 
@@ -26,7 +26,7 @@ export interface WaitState {
 
 /** How to read, beside how to wait. */
 export interface ReadingOptions extends WaitOptions {
-  /** Reads the stream in place of polls, and is called with the model's text as it comes. */
+  /** Reads the stream in place of polls where there is one, and is called with the model's text as it comes. */
   onDelta?: (delta: StreamDelta) => void | Promise<void>;
 }
 
@@ -84,15 +84,18 @@ async function followTurn<Answer>(
   let pending: readonly ToolRequest[] = [];
   let undecided: readonly PendingApproval[] = [];
   let isOver = false;
-  const reader = read(wait, options);
+  const texts = new StepTexts();
+  const reader = read(wait, { ...options, texts });
+  const tell = async (delta: StreamDelta | null) => delta && untilAborted(options.onDelta?.(delta), signal);
   try {
     while (true) {
       const { value: news } = await reader.next();
       if ("type" in news) {
-        await untilAborted(options.onDelta?.(news), signal);
+        await tell(news);
         continue;
       }
-      for (const event of news.events) {
+      for (const [i, event] of news.events.entries()) {
+        await tell(texts.complete(event, news.events[i + 1]));
         events.push(event);
         pending = pendingAfter(pending, event);
         undecided = approvalsAfter(undecided, event);
@@ -115,13 +118,13 @@ async function followTurn<Answer>(
   }
 }
 
-function read(wait: Wait, options: ReadingOptions & { scope: AbortScope }) {
+function read(wait: Wait, options: ReadingOptions & { scope: AbortScope; texts: StepTexts }) {
   const { source, sessionId, state } = wait;
-  const { onDelta, waitForSeconds = defaultWaitForSeconds } = options;
+  const { onDelta, texts, waitForSeconds = defaultWaitForSeconds } = options;
   const from = { api: source.api, sessionId, fromIndex: state.cursor, waitForSeconds };
   const { signal } = options.scope;
   const reader: AsyncGenerator<News | StreamDelta, never> = onDelta
-    ? readStream({ ...from, signal, openReply: source.openReply })
+    ? readStream({ ...from, signal, texts, openReply: source.openReply })
     : readChanges({ ...from, signal });
   return reader;
 }

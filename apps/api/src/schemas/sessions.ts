@@ -136,7 +136,8 @@ export const StreamDelta = Type.Object(
   {
     $id: "StreamDelta",
     description:
-      "A piece of the text that the model says in a step. All of it comes before the step's events, which have it too.",
+      "A piece of the text that the model says in a step. All of it comes before the step's events, which have it too; what " +
+      "is given up comes to nothing by an empty text of offset 0.",
   },
 );
 

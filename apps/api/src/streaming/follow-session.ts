@@ -126,7 +126,8 @@ async function sendEvents(
 
 /** What the model said in the step that the event is of; null when it is another kind of event. */
 function toSaid(json: string): string | null {
-  // Most events are not looked into. What has the words may still be another: a user's text, as one.
+  // Most events are not looked into. What has the words may still be another: a user's text, as one. Of the JSON, only a
+  // text is taken, so that numbers need no care.
   if (!json.includes('"policy_event"')) return null;
   const { type, data } = JSON.parse(json) as { type: string; data: Partial<PolicyData> & { kind?: string } };
   return type === "AgentEvent" && data.kind === "policy_event" ? (data.content ?? "") : null;

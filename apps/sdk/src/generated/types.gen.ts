@@ -1173,7 +1173,7 @@ export type StreamState = {
 };
 
 /**
- * A piece of the text that the model says in a step. All of it comes before the step's events, which have it too.
+ * A piece of the text that the model says in a step. All of it comes before the step's events, which have it too; what is given up comes to nothing by an empty text of offset 0.
  */
 export type StreamDelta = {
     type: 'delta';

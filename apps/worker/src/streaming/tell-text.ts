@@ -1,5 +1,5 @@
-// Tells the text of a model request to whoever watches its session, while it comes. Text that cannot be told is lost to
-// them, and to nobody else: the step's events hold all of it.
+// Tells the text of a model request to whoever watches its session, while it comes. Text that cannot be told they get when
+// the step has ended: its events hold all of it.
 import { isHighSurrogate, toCut, toTextNotes } from "@tandem/engine/wake/stream-notes";
 import type { Wake } from "@tandem/engine/wake/wake";
 import type { WatchedSessions } from "./watched-sessions.ts";

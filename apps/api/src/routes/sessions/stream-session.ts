@@ -47,9 +47,10 @@ export function streamSessionRoute(app: App, context: ApiContext): void {
       summary: "Follow a session",
       description:
         "Server-sent events. Events of the session have no name, and their index as the id; `state` follows when all of " +
-        "them were sent; `delta` is the text of a step, which comes before the step's events: while the model makes it, for " +
-        "a session with `stream` or a step that begins while somebody reads, else when the step has ended. A comment comes every 15 s. " +
-        "The stream ends when the session has. 204 when it has ended and there is nothing from `from_index` on.",
+        "them were sent. `delta` is text of a step, and comes before the step's events: while the model makes it, where the " +
+        "session has `stream` or the step begins while somebody reads, else when the step has ended. Its `offset` is 0 where " +
+        "the text begins anew. A comment comes every 15 s. The stream ends when the session has. 204 when it has ended and " +
+        "there is nothing from `from_index` on.",
       params: SessionParams,
       querystring: Query,
       headers: Headers,
