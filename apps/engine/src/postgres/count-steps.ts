@@ -1,9 +1,7 @@
 // How far a history had come at an index.
-import type { metricsUpdate } from "../domain/events.ts";
 import { parseJson } from "../domain/json.ts";
+import type { Metrics } from "../domain/metrics.ts";
 import type { Queryable } from "./pool.ts";
-
-type MetricsData = { metrics: { steps: number } } & ReturnType<typeof metricsUpdate>["data"];
 
 /**
  * The number of the last step before an index of a session's history at which a reply of the model stands; 0 when there is
@@ -18,5 +16,7 @@ export async function countStepsBefore(db: Queryable, sessionId: string, index: 
     values: [sessionId, index],
   });
   const [row] = rows;
-  return row ? (parseJson(row.data) as MetricsData).metrics.steps : 0;
+  if (!row) return 0;
+  const { metrics } = parseJson(row.data) as unknown as { metrics: Metrics };
+  return metrics.steps;
 }

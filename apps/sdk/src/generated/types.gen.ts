@@ -1173,7 +1173,7 @@ export type StreamState = {
 };
 
 /**
- * A piece of the text that the model says in a step. All of it comes before the step's events, which have it too; what is given up comes to nothing by an empty text of offset 0.
+ * A piece of the text that the model says in a step. All of it comes before the step's events, which have it too. An empty one of offset 0 takes back what was sent of a request that failed.
  */
 export type StreamDelta = {
     type: 'delta';
