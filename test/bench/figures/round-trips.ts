@@ -11,7 +11,7 @@
 //
 // `…_over_http` is the same trip as client and model see it, from the one's post to the other's request, with a bare
 // HTTP round trip to the same API more in its floor: half of one brings the result, half of another takes the request
-// away. All parts of the floors are told as figures of their own.
+// away. All parts of the floors are told as figures of their own, and beside them what a bare trip takes in a loop.
 
 import { waitFor } from "../../support/wait-for.ts";
 import { type Figure, toFigure } from "../figure.ts";
@@ -34,6 +34,7 @@ const namesOf = (name: string) => ({
   http: `floor_http_of_${name}`,
   commits: `floor_commits_of_${name}`,
   hop: `floor_queue_hop_of_${name}`,
+  loop: `floor_in_a_loop_of_${name}`,
 });
 
 const roundTripGroup = (
@@ -76,6 +77,7 @@ async function measure(run: Run, options: StackOptions): Promise<Figure[]> {
   const play = async (key: string, { inside, outside, bare }: Trips) => {
     await measureTrips({ stage, stack, key, trips: outside, tool: () => bareTrip.measure(bare) });
     for (const trip of await moments.takeTrips(TRIPS)) inside.add(trip);
+    await bareTrip.measureLoop(bare, TRIPS);
   };
   for (let session = 0; session < WARM_UP_SESSIONS; session++)
     await play(`warm-up.${session}`, createTrips());
@@ -98,6 +100,7 @@ function toFigures(name: string, { inside, outside, bare }: Trips): Figure[] {
     toFigure({ name: names.http, unit, samples: bare.http }),
     toFigure({ name: names.commits, unit, samples: bare.commits }),
     toFigure({ name: names.hop, unit, samples: bare.hop }),
+    toFigure({ name: names.loop, unit, samples: bare.loop }),
   ];
 }
 
