@@ -55,8 +55,8 @@ const untilKnown = ({ stack }: Scene, worker: string | null = null) =>
 function keepGiven(engine: Engine): Assignment[] {
   const given: Assignment[] = [];
   const { reserve } = engine.queue;
-  engine.queue.reserve = () => {
-    const place = reserve();
+  engine.queue.reserve = (options) => {
+    const place = reserve(options);
     return place && { ...place, give: (assignment) => given.push(assignment) };
   };
   return given;

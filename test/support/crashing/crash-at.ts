@@ -41,8 +41,8 @@ export function crashInside(engine: Engine): Engine {
     return add(step, options);
   };
   const reserve = queue.reserve.bind(queue);
-  queue.reserve = () => {
-    const place = reserve();
+  queue.reserve = (options) => {
+    const place = reserve(options);
     if (!place) return null;
     return {
       ...place,
