@@ -1,32 +1,23 @@
-// Results that are settled on a presumption, by one statement: that their calls are all that the session waits for. Where it
-// does not hold, the same statement has read the session, and what comes of it is what comes of it anyway.
+// Results that are settled on a presumption, by one statement: that their calls are all that the session waits for.
+// Where it does not hold, the same statement has read the session, and what comes of it is what comes of it anyway.
 import { pauseSession } from "@tandem/engine/commands/pause-session";
 import { sendMessages } from "@tandem/engine/commands/send-messages";
-import type { Principal } from "@tandem/engine/domain/api-keys";
 import type { JsonObject } from "@tandem/engine/domain/json";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AskedSession, askFor, type PostOptions, postAll } from "../support/asked-session.ts";
-import { type BareEngine, startBareEngine, userMessage } from "../support/bare-engine.ts";
+import { expect, it } from "vitest";
+import { type AskedSession, type PostOptions, postAll, useAskedSessions } from "../support/asked-session.ts";
+import { userMessage } from "../support/bare-engine.ts";
 
-let bare: BareEngine;
-let principal: Principal;
-
-beforeAll(async () => {
-  bare = await startBareEngine();
-  principal = await bare.addOrganization("presuming");
-});
-afterAll(() => bare.close());
-
-const ask = (count = 1) => askFor(bare, principal, count);
+const sessions = useAskedSessions();
+const { ask } = sessions;
 
 /** Posts, and leaves no place reserved. */
 async function post(asked: Pick<AskedSession, "key" | "calls">, options: PostOptions = {}) {
-  const { placesLeft, ...posted } = await postAll(bare, asked, options);
+  const { placesLeft, ...posted } = await postAll(sessions.bare, asked, options);
   expect(placesLeft).toBe(0);
   return posted;
 }
 
-const query = (text: string, values: unknown[]) => bare.engine.pool.query(text, values);
+const query = (text: string, values: unknown[]) => sessions.bare.engine.pool.query(text, values);
 
 const eventsOf = async ({ sessionId }: AskedSession) => {
   const { rows } = await query("SELECT index, data FROM events WHERE session_id = $1 ORDER BY index", [
@@ -95,12 +86,13 @@ const surprises: {
   },
   {
     when: "a message waits",
-    arrange: ({ key }) => sendMessages(bare.engine, { ...key, messages: [userMessage("And Rome?")] }),
+    arrange: ({ key }) =>
+      sendMessages(sessions.bare.engine, { ...key, messages: [userMessage("And Rome?")] }),
     expected: { receipts: [{ status: "accepted" }], resumed: true },
   },
   {
     when: "the session is paused",
-    arrange: ({ key }) => pauseSession(bare.engine, key),
+    arrange: ({ key }) => pauseSession(sessions.bare.engine, key),
     expected: { receipts: [{ status: "accepted" }], resumed: false },
   },
   {
@@ -165,7 +157,7 @@ const surprises: {
   {
     when: "the session is another organization's",
     arrange: async ({ sessionId }) => {
-      const { organizationId } = await bare.addOrganization("foreign");
+      const { organizationId } = await sessions.bare.addOrganization("foreign");
       return query("UPDATE sessions SET organization_id = $2 WHERE id = $1", [sessionId, organizationId]);
     },
     expected: { code: "session_not_found" },
@@ -228,7 +220,7 @@ it("of a body with a call that is not known, the known one is settled", async ()
 
 it("when the connection breaks after the commit, the step is abandoned under the token that it has then", async () => {
   const asked = await ask();
-  const { pool } = bare.engine;
+  const { pool } = sessions.bare.engine;
   const breaks = async (...args: unknown[]) => {
     const result = await (pool.query as (...args: unknown[]) => Promise<{ rows: { claimed?: string }[] }>)(
       ...args,

@@ -7,7 +7,8 @@ import type { JsonObject } from "@tandem/engine/domain/json";
 import type { ToolRequest } from "@tandem/engine/domain/tools";
 import type { Engine } from "@tandem/engine/engine";
 import type { Assignment, Place } from "@tandem/engine/queue/assignment";
-import { type BareEngine, createBareSession, finishWith } from "./bare-engine.ts";
+import { afterAll, beforeAll } from "vitest";
+import { type BareEngine, createBareSession, finishWith, startBareEngine } from "./bare-engine.ts";
 import { countStatements } from "./count-statements.ts";
 
 /** Arguments of all calls, beside a place of each. */
@@ -21,7 +22,7 @@ export interface AskedSession {
 }
 
 /** Makes one whose model has asked for so many calls. */
-export async function askFor(bare: BareEngine, principal: Principal, count = 1): Promise<AskedSession> {
+async function askFor(bare: BareEngine, principal: Principal, count = 1): Promise<AskedSession> {
   const sessionId = await createBareSession(bare.engine, principal);
   const key = { organizationId: principal.organizationId, sessionId };
   const step = await claimStep(bare.engine, { sessionId, leaseMs: 60_000, worker: "asked-before" });
@@ -36,6 +37,24 @@ export async function askFor(bare: BareEngine, principal: Principal, count = 1):
     [sessionId],
   );
   return { sessionId, key, calls: rows };
+}
+
+/** Makes such sessions of one organization, for the tests of a file. */
+export function useAskedSessions() {
+  let bare: BareEngine;
+  let principal: Principal;
+  beforeAll(async () => {
+    bare = await startBareEngine();
+    principal = await bare.addOrganization("asked");
+  });
+  afterAll(() => bare.close());
+  return {
+    /** The engine; it is there once tests run. */
+    get bare() {
+      return bare;
+    },
+    ask: (count?: number) => askFor(bare, principal, count),
+  };
 }
 
 /** How results are posted. */

@@ -1,5 +1,5 @@
-// Whatever was told of a step's text while it ran, and however late its client came: when the step has ended, the client
-// has all of it, once.
+// Whatever was told of a step's text while it ran, and however late its client came: when the step has ended, the
+// client has all of it, once.
 import { createEventStream } from "@tandem/api/streaming/event-stream";
 import { createRunningTexts } from "@tandem/api/streaming/running-texts";
 import { sendText } from "@tandem/api/streaming/send-text";
@@ -32,11 +32,19 @@ function openClient() {
   });
   const sessionId = crypto.randomUUID();
   const sender = sendText(stream, texts, sessionId);
+  const say = (text: string, { step = 1, fence = 1 } = {}) => {
+    for (const note of toTextNotes({ sessionId, step, fence, offset: 0, text }))
+      for (const hear of hearers) hear(note);
+  };
   return {
     sender,
-    say(text: string, { step = 1, fence = 1 } = {}) {
-      for (const note of toTextNotes({ sessionId, step, fence, offset: 0, text }))
-        for (const hear of hearers) hear(note);
+    say,
+    /** A step tells a text, and has said another when it ends. */
+    async runStep(step: number, { told, said }: { told: string; said: string }) {
+      sender.knowSteps(step - 1);
+      say(told, { step, fence: step });
+      sender.hold();
+      await sender.complete(step, said);
     },
     /** All that it was sent, in order. */
     async close(): Promise<Delta[]> {
@@ -75,14 +83,8 @@ it("a client that was told nothing gets all of it, in pieces that part no pair",
 
 it("a client that was told all of it, or a part, gets the rest", async () => {
   const client = openClient();
-  client.sender.knowSteps(0);
-  client.say("One two");
-  client.sender.hold();
-  await client.sender.complete(1, "One two");
-  client.sender.knowSteps(1);
-  client.say("Three", { step: 2, fence: 2 });
-  client.sender.hold();
-  await client.sender.complete(2, "Three four");
+  await client.runStep(1, { told: "One two", said: "One two" });
+  await client.runStep(2, { told: "Three", said: "Three four" });
   expect(await client.close()).toEqual([
     { type: "delta", step: 1, offset: 0, text: "One two" },
     { type: "delta", step: 2, offset: 0, text: "Three" },
@@ -92,14 +94,8 @@ it("a client that was told all of it, or a part, gets the rest", async () => {
 
 it("what was told of a request that failed is void, also when the next one says nothing", async () => {
   const client = openClient();
-  client.sender.knowSteps(0);
-  client.say("Wrong");
-  client.sender.hold();
-  await client.sender.complete(1, "Right");
-  client.sender.knowSteps(1);
-  client.say("Wrong", { step: 2, fence: 2 });
-  client.sender.hold();
-  await client.sender.complete(2, "");
+  await client.runStep(1, { told: "Wrong", said: "Right" });
+  await client.runStep(2, { told: "Wrong", said: "" });
   const deltas = await client.close();
   expect(toTexts(deltas)).toEqual({ 1: "Right", 2: "" });
   expect(deltas).toHaveLength(4);

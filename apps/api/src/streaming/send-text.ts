@@ -15,8 +15,8 @@ export interface TextSender {
   /** All events of so many steps were sent: what is told of the next one's text is sent from now on. */
   knowSteps(steps: number): void;
   /**
-   * Sends what was not sent of the text of a step that has ended, of which `said` is all. A request that failed may have
-   * told another text: then it begins anew.
+   * Sends what was not sent of the text of a step that has ended, of which `said` is all. A request that failed may
+   * have told another text: then it begins anew.
    */
   complete(step: number, said: string): Promise<void>;
   stop(): void;
@@ -37,17 +37,20 @@ export function sendText(stream: EventStream, texts: RunningTexts, sessionId: st
   let sent = NOTHING;
   let isWaiting = false;
 
-  const write = (step: number, offset: number, text: string) =>
-    stream.write(toNamedFrame("delta", JSON.stringify({ type: "delta", step, offset, text })));
+  /** Sends as much of a step's text as one frame holds, and gives where that ends. */
+  const write = (step: number, whole: string, offset: number): number => {
+    const end = toCut(whole, offset + MAX_UNITS);
+    const delta = { type: "delta", step, offset, text: whole.slice(offset, end) };
+    stream.write(toNamedFrame("delta", JSON.stringify(delta)));
+    return end;
+  };
   const send = () => {
     const { running } = follower;
     if (isWaiting || knownSteps === null || running?.step !== knownSteps + 1) return;
     const { step, fence, text } = running;
     if (sent.of?.fence !== fence) sent = { of: running, units: 0 };
     while (sent.units < text.length && stream.hasRoom && !stream.isOver) {
-      const end = toCut(text, sent.units + MAX_UNITS);
-      write(step, sent.units, text.slice(sent.units, end));
-      sent.units = end;
+      sent.units = write(step, text, sent.units);
     }
     if (sent.units < text.length && !stream.isOver) void sendWithRoom();
   };
@@ -73,12 +76,10 @@ export function sendText(stream: EventStream, texts: RunningTexts, sessionId: st
       const isBegun = of?.step === step && units > 0;
       const goesOn = isBegun && said.startsWith(of.text.slice(0, units));
       // No text at all takes the place of one that is void.
-      if (isBegun && said === "") write(step, 0, "");
-      for (let start = goesOn ? units : 0; start < said.length && !stream.isOver; ) {
+      if (isBegun && said === "") write(step, said, 0);
+      for (let end = goesOn ? units : 0; end < said.length && !stream.isOver; ) {
         await stream.room();
-        const end = toCut(said, start + MAX_UNITS);
-        write(step, start, said.slice(start, end));
-        start = end;
+        end = write(step, said, end);
       }
     },
     stop: () => follower.stop(),
