@@ -2,7 +2,8 @@
 //
 // The races that it must stand, each with its test here or in test/unit/running-texts.test.ts:
 // - A change between the read and the wait: the wait is subscribed before the read, as a poll's is.
-// - A step that begins while the note of a watcher travels, or that ended before somebody read: its text comes when it has
+// - A step that begins while the note of a watcher travels, or that ended before somebody read: its text comes when it
+// has
 //   ended, before its events.
 // - A watcher that comes in the middle of a request, at the same API process or another: it gets all of the text.
 // - Notes that come twice, late, or not at all: offsets tell, and what is missing is asked for.

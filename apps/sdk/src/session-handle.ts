@@ -151,8 +151,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
   }
 
   /**
-   * Replaces the tools that the session has from its caller, between turns. Waits of this handle that begin from now on run
-   * them.
+   * Replaces the tools that the session has from its caller, between turns. Waits of this handle that begin from now on
+   * run them.
    *
    * @throws {APIError} 409 while calls are open
    */
@@ -182,8 +182,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
    * Waits until the turn is over, and runs the calls for this side. It can join a session midway, and after a wait that
    * ended early it can be called again. A turn that is over already gives its result at once.
    *
-   * `tools`, `context` and `answerSchema` default to those given to `startSession`. A call is run once, however many waits
-   * this client has for the session, and its result is posted until it has arrived.
+   * `tools`, `context` and `answerSchema` default to those given to `startSession`. A call is run once, however many
+   * waits this client has for the session, and its result is posted until it has arrived.
    *
    * @throws {TimeoutError} after `timeoutMs`; the session goes on
    * @throws {PermissionRequiredError} when the session waits for an approval, and nobody here decides
@@ -201,8 +201,8 @@ export class SessionHandle<Answer = DefaultAnswer> {
   }
 
   /**
-   * Waits in the same way, and gives every event and the model's text as they come, from the turn's beginning. Where the
-   * server, or a proxy, does not stream, events come by polls, and the text of a step at once.
+   * Waits in the same way, and gives every event and the model's text as they come, from the turn's beginning. Where
+   * the server, or a proxy, does not stream, events come by polls, and the text of a step at once.
    *
    * @example
    * const stream = session.stream();

@@ -48,8 +48,8 @@ interface Place {
 }
 
 /**
- * Sends until the session has ended, or the stream has. The text of a step comes before its events, all of it: while it is
- * told, if it is told of the step that comes after the events that were sent, and the rest when the step has ended.
+ * Sends until the session has ended, or the stream has. The text of a step comes before its events, all of it: while it
+ * is told, if it is told of the step that comes after the events that were sent, and the rest when the step has ended.
  *
  * @throws {TandemError} `session_not_found` when the session was deleted meanwhile
  */
@@ -126,8 +126,8 @@ async function sendEvents(
 
 /** What the model said in the step that the event is of; null when it is another kind of event. */
 function toSaid(json: string): string | null {
-  // Most events are not looked into. What has the words may still be another: a user's text, as one. Of the JSON, only a
-  // text is taken, so that numbers need no care.
+  // Most events are not looked into. What has the words may still be another: a user's text, as one. Of the JSON, only
+  // a text is taken, so that numbers need no care.
   if (!json.includes('"policy_event"')) return null;
   const { type, data } = JSON.parse(json) as { type: string; data: Partial<PolicyData> & { kind?: string } };
   return type === "AgentEvent" && data.kind === "policy_event" ? (data.content ?? "") : null;

@@ -49,8 +49,8 @@ export async function tail(id: string, options: TailOptions): Promise<ExitCode> 
 }
 
 /**
- * Reads turns with the model's text. They come from their first event, so that what is before the cursor is passed over:
- * events, and text, which comes before the events of its step.
+ * Reads turns with the model's text. They come from their first event, so that what is before the cursor is passed
+ * over: events, and text, which comes before the events of its step.
  */
 function createTextReader(session: SessionHandle, show: Show) {
   let index = 0;

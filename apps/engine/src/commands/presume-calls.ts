@@ -29,8 +29,8 @@ const UNKNOWN_TERMS = {
 const MAX_CHARACTERS = 64 * 1024;
 
 /**
- * The calls that these entries are for, as open calls that nobody has changed. Null when they are long, one is not named
- * by its id, or two are the same.
+ * The calls that these entries are for, as open calls that nobody has changed. Null when they are long, one is not
+ * named by its id, or two are the same.
  */
 export function presumeCalls(entries: readonly PostedResult[]): ToolCallRow[] | null {
   if (countCharacters(entries, MAX_CHARACTERS) > MAX_CHARACTERS) return null;

@@ -1,4 +1,5 @@
-// What a worker remembers of sessions whose steps it has written: the next step of one needs to be told only what is new.
+// What a worker remembers of sessions whose steps it has written: the next step of one needs to be told only what is
+// new.
 
 import { countCharacters } from "../domain/count-characters.ts";
 import type { StoredEvent } from "../domain/events.ts";

@@ -4,9 +4,9 @@ import type { Metrics } from "../domain/metrics.ts";
 import type { Queryable } from "./pool.ts";
 
 /**
- * The number of the last step before an index of a session's history at which a reply of the model stands; 0 when there is
- * none. Each reply is followed at once by the number of its step. Postgres looks into no JSON for it: it refuses all of a
- * document that has a NUL or half of a surrogate pair anywhere.
+ * The number of the last step before an index of a session's history at which a reply of the model stands; 0 when there
+ * is none. Each reply is followed at once by the number of its step. Postgres looks into no JSON for it: it refuses all
+ * of a document that has a NUL or half of a surrogate pair anywhere.
  */
 export async function countStepsBefore(db: Queryable, sessionId: string, index: number): Promise<number> {
   const { rows } = await db.query<{ data: string }>({

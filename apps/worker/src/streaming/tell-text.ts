@@ -1,5 +1,5 @@
-// Tells the text of a model request to whoever watches its session, while it comes. Text that cannot be told they get when
-// the step has ended: its events hold all of it.
+// Tells the text of a model request to whoever watches its session, while it comes. Text that cannot be told they get
+// when the step has ended: its events hold all of it.
 import { isHighSurrogate, toCut, toTextNotes } from "@tandem/engine/wake/stream-notes";
 import type { Wake } from "@tandem/engine/wake/wake";
 import type { WatchedSessions } from "./watched-sessions.ts";
@@ -28,8 +28,8 @@ export interface TextSource {
 }
 
 /**
- * Begins with no text, and tells so: a watcher that this process has not heard of answers. All of it is kept until its end,
- * for those who come late.
+ * Begins with no text, and tells so: a watcher that this process has not heard of answers. All of it is kept until its
+ * end, for those who come late.
  */
 export function tellText(
   { wake, watched }: { wake: Pick<Wake, "tell">; watched: WatchedSessions },
